@@ -16,23 +16,23 @@ import { OWNER, signIn } from "../sign-in.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Puts all temporary files of this process into one directory. However the process ends, the databases in there end with
- * it, and so do the gateways that it has started, at its exit.
+ * Puts all temporary files of this process into one directory. The databases in it, and the gateways that they belong
+ * to, end with the process however it ends.
  */
 export async function openBenchScratch(): Promise<ScratchDir> {
   for (const signal of SIGNALS) process.once(signal, () => process.exit(128 + constants.signals[signal]));
   const scratch = await makeScratchDir("waygate-bench-");
-  // The user that runs PostgreSQL passes through.
+  // PostgreSQL runs as another user, who must be able to enter it.
   await chmod(scratch.path, 0o711);
   process.env.TMPDIR = scratch.path;
   return scratch;
 }
 
-/** The database that a gateway would start itself; started by the bench, so that there is a way into it. */
+/** A database that the bench starts, so that it can connect to it too. */
 export interface BenchDatabase {
   /** Over TCP. */
   url: string;
-  /** Over its Unix socket where there is one, as a gateway reaches a database of its own. */
+  /** Over the Unix socket if there is one, as with an embedded database. */
   gatewayUrl: string;
   dataDir: string;
   stop(): Promise<void>;
@@ -54,24 +54,22 @@ export async function startBenchDatabase(settings: Record<string, string> = {}):
   };
 }
 
-/** The built gateway in a process of its own, on an embedded database below a scratch directory. */
+/** The built gateway in its own process, with an embedded database in a scratch directory. */
 export interface BenchGateway {
   url: string;
   pid: number;
   dataDir: string;
   /** From the spawn to the first 200 of /health. */
   startMs: number;
-  /** Milliseconds since the spawn. */
   age(): number;
   owner: Client;
-  /** Of the owner's sign-in. */
+  /** The owner's session token. */
   token: string;
-  /** Resolves at once when it has ended. */
   stop(): Promise<void>;
 }
 
 export interface BenchGatewayOptions {
-  /** Without one the gateway starts its own. */
+  /** Without one the gateway starts an embedded database. */
   databaseUrl?: string;
   settings?: Record<string, string>;
 }
@@ -101,7 +99,7 @@ export async function startBenchGateway(
       WAYGATE_OWNER_PASSWORD: OWNER.password,
       WAYGATE_LOG_LEVEL: "warn",
       WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
-      // Nothing listens there: no measurement may reach the real network.
+      // Nothing listens there: the bench must never reach the real network.
       WAYGATE_WHATSAPP_URL: "ws://127.0.0.1:1/",
       NODE_ENV: "production",
       ...(databaseUrl && {
@@ -112,7 +110,7 @@ export async function startBenchGateway(
     },
     stdio: ["ignore", "ignore", "inherit"],
   });
-  // A bench that ends early leaves no gateway behind; the watcher of its scratch directory stops the database.
+  // Kills the gateway if the bench ends early. The watcher of the scratch directory stops the database.
   const endWithBench = () => void child.kill("SIGKILL");
   process.once("exit", endWithBench);
   child.once("exit", () => process.off("exit", endWithBench));

@@ -9,7 +9,7 @@ import { sends, starts } from "./scenarios/sends.ts";
 
 const SCENARIOS: Readonly<Record<string, Scenario>> = { starts, sends, inbound, trickle };
 
-/** Names choose scenarios; without one all are measured. */
+/** Names choose scenarios; without names all run. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
@@ -17,7 +17,7 @@ const { values, positionals } = parseArgs({
     /** Seconds of load before each run. */
     "warm-up": { type: "string" },
     repetitions: { type: "string" },
-    /** A folder for the tables; git ignores the default. */
+    /** Output folder of the tables; the default is ignored by git. */
     out: { type: "string", default: "test-artifacts/bench" },
     /** Fewer and smaller points, for a run of a few minutes. */
     short: { type: "boolean", default: false },

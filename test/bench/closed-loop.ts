@@ -1,7 +1,7 @@
 import { percentile } from "../run/process-figures.ts";
 import type { Offered } from "./event-source.ts";
 
-/** What came of one load; times in milliseconds. */
+/** Times in milliseconds. */
 export interface LoadFigures {
   count: number;
   failed: number;
@@ -9,15 +9,15 @@ export interface LoadFigures {
   p50: number;
   p99: number;
   max: number;
-  /** How late the load itself was at worst. */
+  /** Longest delay of the load generator itself. */
   driverLagMs: number;
-  /** The first failure, in words. */
+  /** The first failure. */
   failure?: string;
 }
 
 export type ClosedLoad = { connections: number } & ({ seconds: number } | { count: number });
 
-/** Each connection acts again as soon as its last act has ended, for a time or until so many are done. */
+/** Each connection repeats the action until the time is over or the count is reached. */
 export async function runClosedLoop(
   load: ClosedLoad,
   act: (n: number) => Promise<unknown>,

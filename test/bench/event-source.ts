@@ -8,11 +8,11 @@ import { percentile } from "../run/process-figures.ts";
 const AT_ONCE = 100;
 const CHATS = 50;
 
-/** A node that only records events, of about a kilobyte each, and tells the others of them as any node does. */
+/** A node that only records events of about 1 kB and notifies the other nodes. */
 export interface EventSource {
-  /** At an even pace, whatever becomes of those before; answers how many were recorded. */
+  /** Records at a constant rate, independent of earlier events. Returns the count. */
   record(instances: readonly number[], pace: Pace): Promise<number>;
-  /** As many as soon as possible. */
+  /** Records `count` events as fast as possible. */
   fill(instances: readonly number[], count: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -66,19 +66,16 @@ export interface Pace {
   seconds: number;
 }
 
-/** What came of one load. */
 export interface Offered {
   count: number;
   failed: number;
-  /** Milliseconds from the moment at which each was due to its end, so that queueing shows. */
+  /** Milliseconds from each scheduled time to the end, so that queueing counts. */
   latencies: number[];
-  /** How late the driver itself was at worst, in milliseconds: above some tens it is the driver that is measured. */
+  /** Longest delay of the load generator in ms. Above about 30 ms the figures measure the generator. */
   driverLagMs: number;
 }
 
-/**
- * Begins an act at every due moment (of `performance.now`) whatever became of those before, and waits for all of them.
- */
+/** Starts an action at each scheduled time (of `performance.now`), independent of earlier ones, and waits for all. */
 export async function offer(
   pace: Pace,
   act: (n: number, dueAt: number) => Promise<unknown>,
@@ -95,7 +92,7 @@ export async function offer(
     offered.driverLagMs = Math.max(offered.driverLagMs, performance.now() - dueAt);
     const one = follow(act(n, dueAt), dueAt, offered).finally(() => under.delete(one));
     under.add(one);
-    // A loop that is behind must let answers in, too.
+    // A loop that is late must still process responses.
     if (n % 50 === 0) await new Promise((turn) => setImmediate(turn));
   }
   await Promise.all(under);
@@ -111,7 +108,7 @@ async function follow(act: Promise<unknown>, dueAt: number, offered: Offered): P
   }
 }
 
-/** p50, p95, p99 and max in words. */
+/** Formats p50, p95, p99 and the maximum. */
 export function spread(latencies: number[]): string {
   const at = (share: number) => percentile(latencies, share).toFixed(0);
   return `p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, p99 ${at(0.99)} ms, max ${at(1)} ms`;

@@ -3,7 +3,7 @@ import { findProcessTree } from "../run/process-figures.ts";
 import type { WhatsAppServerProcess } from "../whatsapp-server/process/server-process.ts";
 import { makeDataDir, removeDataDir, startBenchGateway } from "./bench-gateway.ts";
 
-/** Goes to another process as JSON. */
+/** JSON that goes to another process. */
 export interface GatewaySession {
   id: number;
   key: string;
@@ -13,12 +13,12 @@ export interface GatewaySession {
 export interface MeasuredGateway {
   baseUrl: string;
   createSession(): Promise<GatewaySession>;
-  /** The content of a QR that a phone can scan. */
+  /** The content of a QR code to scan. */
   showQr(session: GatewaySession): Promise<string>;
   isConnected(session: GatewaySession): Promise<boolean>;
-  /** For inbound messages only. */
+  /** Subscribes to inbound messages only. */
   setWebhook(session: GatewaySession, url: string): Promise<void>;
-  /** Process ids of the node and of its database, the parent of the others first. */
+  /** Process ids of the node and its database, each parent first. */
   processes(): Promise<{ gateway: number[]; database: number[] }>;
   stop(): Promise<void>;
 }

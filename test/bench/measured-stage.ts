@@ -12,13 +12,13 @@ import { type BenchProcess, spawnBenchProcess } from "./processes/bench-process.
 import type { LoadGenerator } from "./processes/load-generator.ts";
 import type { WebhookReceiver } from "./processes/webhook-receiver.ts";
 
-/** A result with what the processes of each role have computed meanwhile and hold at the end. */
+/** A result with the CPU time that each role used meanwhile, and its memory at the end. */
 export interface Metered<Result, Role extends string> {
   result: Result;
   use: Record<Role, ProcessUse>;
 }
 
-/** Process trees; each begins with the parent of the others. */
+/** Process trees, each with its root first. */
 export type ProcessTrees = readonly (readonly number[])[];
 
 export async function meterRoles<Result, Role extends string>(
@@ -55,18 +55,21 @@ export interface PairedSession extends GatewaySession {
   phone: string;
 }
 
-/** A gateway, a WhatsApp server, a receiver of webhooks, a load and Baileys alone, each in processes of its own. */
+/** A gateway, a WhatsApp server, a webhook receiver, a load generator and plain Baileys, each in its own process. */
 export interface MeasuredStage {
   gateway: MeasuredGateway;
   network: WhatsAppServerProcess;
   load: BenchProcess<LoadGenerator>;
   receiver: BenchProcess<WebhookReceiver>;
-  /** Baileys alone, in a process for each number of sessions: a process with many is slower with one of them, too. */
+  /**
+   * Plain Baileys in one process for each number of sessions, because a process with many sessions is slower with
+   * one, too.
+   */
   library(sessions: number): BenchProcess<BareLibrary>;
   webhookUrl: string;
-  /** Pairs until there are so many connected sessions, and returns these. */
+  /** Pairs sessions until there are `count`, and returns them. */
   connect(count: number): Promise<PairedSession[]>;
-  /** People who can be written to; opaque ones read nothing. */
+  /** Adds people to write to. Opaque ones read nothing. */
   addPeople(count: number, options?: { opaque: boolean }): Promise<string[]>;
   meter<Result>(work: () => Promise<Result>): Promise<Metered<Result, StageRole>>;
   stop(): Promise<void>;
@@ -136,7 +139,7 @@ async function connectOne(
   return { ...session, phone };
 }
 
-/** The first result that is not empty. */
+/** Polls until the result is not empty. */
 async function poll<Result>(ask: () => Promise<Result>, what: string): Promise<Result> {
   const giveUpAt = performance.now() + PATIENCE_MS;
   for (;;) {

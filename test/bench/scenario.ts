@@ -1,6 +1,6 @@
 import { percentile } from "../run/process-figures.ts";
 
-/** Its name says its unit; `ratio_...` compares with a limit that was measured in the same run. */
+/** The name contains the unit. `ratio_...` compares with a limit measured in the same run. */
 export type Figures = Record<string, number>;
 
 export interface BenchOptions {
@@ -11,7 +11,7 @@ export interface BenchOptions {
   isShort: boolean;
 }
 
-/** One load, in a form that can be measured again and again. */
+/** One repeatable load. */
 export interface MeasuredPoint {
   label: string;
   measure(): Promise<Figures>;
@@ -27,7 +27,7 @@ interface PointReport {
   runs: Figures[];
 }
 
-/** What came of a scenario; `failures`: of single runs, in words. Repetitions take turns over the points. */
+/** Runs the points of a scenario in turn, several times. `failures` lists failed runs. */
 export async function runScenario(
   scenario: Scenario,
   options: BenchOptions,
@@ -49,7 +49,7 @@ export async function runScenario(
   return { points: reports.filter(({ runs }) => runs.length > 0), failures };
 }
 
-/** A row for each figure and a column for each point: the median, and the least and the most of its runs. */
+/** One row for each figure and one column for each point: median, minimum and maximum. */
 export function toTable(points: readonly PointReport[]): string {
   const names = [...new Set(points.flatMap(({ runs }) => runs.flatMap((figures) => Object.keys(figures))))];
   const rows = names.map((name) => {

@@ -1,63 +1,61 @@
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
 import { type Random, seededRandom } from "../run/seeded-random.ts";
 
-/** What a row requires; without it the row is skipped with a message. */
+/** Requirements of a row, which is skipped without them. */
 export type Need = "root" | "mount" | "netns" | "pgbouncer";
 
-/** The counters of one round of a row; unused ones are absent. */
+/** Counters of one round; unused ones are absent. */
 export interface RoundFigures {
   kills?: number;
-  /** Sends that were accepted. */
+  /** Accepted sends. */
   sends?: number;
-  /** Events that were recorded. */
+  /** Recorded events. */
   events?: number;
-  /** Accepted sends without an outcome, and recorded events that no receiver got and no row gave up. */
+  /** Accepted sends without an outcome, and recorded events that neither arrived nor failed. */
   lost?: number;
-  /** Unknown ids, different bytes, wrong signatures, events of others, causes that took effect twice. */
+  /** Unknown ids, changed bytes, wrong signatures, foreign events, and causes with two effects. */
   unexpected?: number;
-  /** Deliveries of an event after its receiver had answered 2xx. */
+  /** Deliveries after the receiver returned 2xx for the same event. */
   duplicateDeliveries?: number;
-  /** Arrivals of a message's id at the network beyond its first. */
+  /** Arrivals of a message id at the network after its first. */
   repeatedIds?: number;
-  /** Accepted sends that the network saw under more than one id. */
+  /** Accepted sends that reached the network under more than one id. */
   differentIds?: number;
   orderViolations?: number;
-  /** From a death until another node acts in its place; judged like `times`. */
+  /** Seconds from a kill until another node takes over. Limited like `times`. */
   takeOverSeconds?: number;
-  /** Measured durations and their limits; the program judges them, a test on a busy machine does not. */
+  /** Durations with limits. The chaos program checks them; a test on a busy machine does not. */
   times?: { what: string; seconds: number; bar: number }[];
-  /** What else was measured, by its name. */
+  /** Other figures by name. */
   measured?: Record<string, number | string>;
-  /** Why its durations are not judged, if they depend on the machine. */
+  /** Why the durations are not checked on this machine. */
   notJudged?: string;
-  /** Each other pass bar that was broken, in a sentence. */
+  /** Every other violated limit, as a sentence. */
   breaches: string[];
 }
 
-/** What a round is given. */
 export interface Round {
   /** Counts from 1. */
   readonly number: number;
   readonly random: Random;
-  /** The way of the gateway's role into the PostgreSQL of this run; `waygate_template` is in it, migrated and empty. */
+  /** URL of this run's PostgreSQL for the gateway's role. It contains `waygate_template`, migrated and empty. */
   readonly databaseUrl: string;
-  /** A gateway's story on a database of its own, not started yet; it ends with the round. */
+  /** A story on its own database. The gateway is not started; the story ends with the round. */
   story(settings?: Record<string, string>, databaseUrl?: string): Promise<E2eStory>;
-  /** Cleanup steps after the round, in reverse order, however it ends. */
+  /** Adds a cleanup step. Steps run in reverse order. */
   afterwards(step: () => unknown): void;
 }
 
 /** One fault of the matrix. */
 export interface ChaosRow {
-  /** As in docs/reliability/reliability.md: `F1`. */
+  /** Id of docs/reliability/reliability.md, such as `F1`. */
   readonly id: string;
-  /** A short description. */
   readonly fault: string;
   readonly needs?: readonly Need[];
   run(round: Round): Promise<RoundFigures>;
 }
 
-/** Runs one round of a row and clears up after it; throws what the row throws. */
+/** Runs one round and its cleanup. Throws what the row throws. */
 export async function runRound(
   row: ChaosRow,
   { number = 1, seed, databaseUrl }: { number?: number; seed: string; databaseUrl: string },

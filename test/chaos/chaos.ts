@@ -26,7 +26,7 @@ import { f23 } from "./rows/f23-settings.ts";
 import { n3 } from "./rows/n3-three-nodes.ts";
 import { n4 } from "./rows/n4-pooler.ts";
 
-/** Every row of the matrix, in its order. */
+/** Every row of the matrix in order. */
 export const ROWS: readonly ChaosRow[] = [
   f1,
   f2,
@@ -59,7 +59,7 @@ const IS_THERE: Record<Need, () => boolean> = {
   pgbouncer: () => runs("pgbouncer", "--version"),
 };
 
-/** What this machine lacks of it. */
+/** The requirements that this machine does not meet. */
 export function findMissing(needs: readonly Need[] = []): Need[] {
   return needs.filter((need) => !IS_THERE[need]());
 }
@@ -89,7 +89,7 @@ const { seed } = values;
 const rounds = Number(values.rounds);
 if (!Number.isInteger(rounds) || rounds < 1) throw new Error("--rounds is a whole number, 1 or more");
 
-/** The rows that were named, all of them unless some were. */
+/** The named rows, or all rows. */
 function findRows(named: string | undefined): ChaosRow[] {
   const ids = named?.split(",").map((id) => id.trim().toUpperCase());
   const unknown = ids?.find((id) => !ROWS.some((row) => row.id === id));
@@ -125,7 +125,7 @@ function brokenRow(error: unknown): RoundFigures {
   return { breaches: [`the row did not end: ${error instanceof Error ? error.stack : String(error)}`] };
 }
 
-// A row awaits its background work at its end, where the failure then appears.
+// A row awaits its background work at the end, which then reports the failure.
 process.on("unhandledRejection", () => {});
 
 const chosen = findRows(values.rows);
@@ -144,5 +144,5 @@ const out = values.out ?? join(tmpdir(), `waygate-chaos-${date.replaceAll(":", "
 await mkdir(dirname(out), { recursive: true });
 await writeFile(out, JSON.stringify({ date, machine, seed, rounds, rows: reports }, null, 2));
 console.log(`\nFigures: ${out}`);
-// A row that broke off may have left something open.
+// A failed row may have left handles open.
 process.exit(reports.some((report) => verdictOf(report) === "FAIL") ? 1 : 0);

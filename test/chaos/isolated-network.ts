@@ -12,7 +12,7 @@ import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 const PROGRAM = join(packageRoot(), "dist/test/chaos/isolated-network-main.js");
 const WITHIN_MS = 240_000;
 
-/** The row as it runs in a network of its own, where any address can be had and nothing leads outside. */
+/** Runs a row in its own network namespace, with any address and without access to the outside. */
 export function inIsolatedNetwork({ id, fault }: Pick<ChaosRow, "id" | "fault">): ChaosRow {
   return {
     id,
@@ -27,9 +27,9 @@ export function inIsolatedNetwork({ id, fault }: Pick<ChaosRow, "id" | "fault">)
   };
 }
 
-/** Who is where in a sealed network. */
+/** Addresses of the isolated network. */
 export const PLACES = {
-  /** An address of the outside world, which customers may call. */
+  /** A public address, which customers may call. */
   open: "93.184.215.14",
   metadata: "169.254.169.254",
   neighbour: "10.0.0.5",
@@ -48,7 +48,7 @@ export const INTERNAL_PLACES = [
   "::1",
 ];
 
-/** Gives this network its addresses, and names to the name server that will listen here. */
+/** Assigns the addresses and points the resolver to the name server of the row. */
 export function assignAddresses(scratchDir: string): void {
   const run = (program: string, ...args: string[]) => execFileSync(program, args, { stdio: "pipe" });
   run("ip", "link", "set", "lo", "up");
@@ -63,7 +63,7 @@ export function assignAddresses(scratchDir: string): void {
   run("mount", "--bind", names, "/etc/resolv.conf");
 }
 
-/** Listens at every internal address on this port, and counts who comes. */
+/** Listens on this port of every internal address and counts connections. */
 export async function startHoneypots(port: number): Promise<{ hits(): number }> {
   let hits = 0;
   for (const address of INTERNAL_PLACES) {
@@ -78,7 +78,7 @@ export async function startHoneypots(port: number): Promise<{ hits(): number }> 
   return { hits: () => hits };
 }
 
-/** A server of the outside world; remembers the paths that it was asked for. */
+/** A public server that records the requested paths. */
 export async function startOpenServer(
   port: number,
   respond: (request: IncomingMessage, response: ServerResponse) => void,
@@ -92,25 +92,25 @@ export async function startOpenServer(
   return { paths };
 }
 
-/** What a name leads to: addresses of both families, behind an alias if one is given. */
+/** DNS records of a name: addresses of both families, behind a CNAME if one is given. */
 export interface DnsResponse {
   addresses: readonly string[];
   alias?: string;
 }
 
-/** The answer to the nth question (from 1) for a name; undefined: there is no such name; "silence": none ever. */
+/** The response to the nth query (from 1) for a name. Undefined: NXDOMAIN; "silence": no response. */
 export type Zone = (name: string, nth: number) => DnsResponse | "silence" | undefined;
 
 const TYPE = { A: 1, CNAME: 5, AAAA: 28 } as const;
 const NO_SUCH_NAME = 3;
 
-/** A name server on UDP whose answers hold for no time at all; a question for both families counts once. */
+/** A UDP name server with a TTL of 0. A query for both families counts once. */
 export async function startNameServer(address: string, zone: Zone): Promise<{ asked: Map<string, number> }> {
   const asked = new Map<string, number>();
   const socket = createSocket("udp4");
   socket.on("message", (query, from) => {
     const { name, type, end } = readQuestion(query);
-    // A resolver asks for A and AAAA side by side; the A counts.
+    // Resolvers query A and AAAA at the same time, so only A counts.
     if (type === TYPE.A) asked.set(name, (asked.get(name) ?? 0) + 1);
     const response = zone(name, Math.max(1, asked.get(name) ?? 1));
     if (response !== "silence")

@@ -2,20 +2,20 @@ import { checkLedgers } from "../e2e/checker.ts";
 import type { Ledgers } from "../e2e/ledgers.ts";
 import type { ChaosRow, RoundFigures } from "./chaos-row.ts";
 
-/** What may be under way when something dies. */
+/** The maximum work in progress when something is killed. */
 export interface InFlight {
-  /** Of a process, of the database, of the line to the network. */
+  /** Kills of a process, of the database, or of the connection to the network. */
   kills: number;
-  /** Sends that a session's lane has in flight at most. */
+  /** Concurrent sends of a session. */
   sends: number;
-  /** Deliveries that the lanes of all webhooks have in flight at most. */
+  /** Concurrent deliveries of all webhooks. */
   deliveries: number;
 }
 
-/** One session and one webhook, as their lanes are wide. */
+/** Concurrency of one session and one webhook. */
 export const IN_FLIGHT = { sends: 16, deliveries: 4 } as const;
 
-/** The findings as the figures of a round, with each bar of docs/reliability/reliability.md that they break. */
+/** Turns the findings into figures, with every limit of docs/reliability/reliability.md that they violate. */
 export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
   const found = checkLedgers(ledgers);
   const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries } = found;
@@ -47,7 +47,7 @@ export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight):
   };
 }
 
-/** A sentence when there are more than may be. */
+/** A sentence if the count exceeds the limit. */
 export function atMost(bar: number, what: string, found: number | readonly unknown[]): string[] {
   const count = typeof found === "number" ? found : found.length;
   if (count <= bar) return [];
@@ -55,7 +55,7 @@ export function atMost(bar: number, what: string, found: number | readonly unkno
   return [`${what}: ${count} where ${bar} may be${names}`];
 }
 
-/** The figures of a round that has several parts. */
+/** Sums the figures of several parts. */
 export function addUp(parts: readonly RoundFigures[]): RoundFigures {
   const total = (name: keyof RoundFigures) => {
     const counts = parts.map((part) => part[name]).filter((count) => typeof count === "number");
@@ -80,10 +80,9 @@ export function addUp(parts: readonly RoundFigures[]): RoundFigures {
   };
 }
 
-/** A row with what its rounds have counted. */
+/** A row with the figures of its rounds. */
 export interface RowReport extends Pick<ChaosRow, "id" | "fault"> {
   rounds: (RoundFigures & { seconds: number })[];
-  /** Why it was not run. */
   skipped?: string;
 }
 
@@ -110,7 +109,7 @@ export function verdictOf({ rounds, skipped }: RowReport): Verdict {
   return areJudged ? "pass" : "pass, but for times that were not judged";
 }
 
-/** Every bar that a round broke, those of time too. */
+/** Every violated limit, including those of time. */
 export function brokenBars({ breaches, takeOverSeconds = 0, times = [] }: RoundFigures): string[] {
   const takeOver = { what: "take-over", seconds: takeOverSeconds, bar: TAKE_OVER_SECONDS };
   const late = [takeOver, ...times].filter(({ seconds, bar }) => seconds > bar);
@@ -120,7 +119,7 @@ export function brokenBars({ breaches, takeOverSeconds = 0, times = [] }: RoundF
   ];
 }
 
-/** The figures of all rows as a table in Markdown, each summed over its rounds; what was not counted shows a dash. */
+/** A Markdown table of all rows, summed over their rounds. Figures that were not counted are dashes. */
 export function toTable(reports: readonly RowReport[]): string {
   const heads = ["row", "fault", "rounds", ...Object.values(COUNTS), "worst take-over (s)", "verdict"];
   const lines = reports.map((report) => {
@@ -134,7 +133,7 @@ export function toTable(reports: readonly RowReport[]): string {
   return [heads, heads.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
 }
 
-/** What else the rows have measured, and which bars were broken; one line each. */
+/** Other measurements and violated limits, one line each. */
 export function toRemarks(reports: readonly RowReport[]): string[] {
   return reports.flatMap(({ id, rounds }) =>
     rounds.flatMap((round, index) => {

@@ -6,7 +6,10 @@ import { type PlannedSend, sendOnce, toClientSend, toRefused } from "../e2e/send
 
 const PAUSE_MS = 50;
 
-/** A client without keys that never repeats anything, since it takes a refusal for one; it asks until it is stopped. */
+/**
+ * Clients without idempotency keys, which never retry because they read an error as a refusal. They send until
+ * stopped.
+ */
 export function keepRequestingOnce(
   story: E2eStory,
   instance: PairedInstance,
@@ -42,7 +45,7 @@ async function requestOnce(
   }
 }
 
-/** The keys of what /health names as in the way of production. */
+/** Keys of the production checks that /health reports as failed. */
 export async function readBlockers(url: string): Promise<string[]> {
   const { production_blockers } = await createClient({ baseUrl: url }).health();
   return production_blockers.map(({ key }) => key);

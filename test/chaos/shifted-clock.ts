@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-// Loaded into a gateway before its own code: its wall clock is ahead by as many milliseconds as a file says.
+// Preloaded into a gateway: shifts its wall clock by the milliseconds in a file.
 const LOOK_EVERY_MS = 50;
 const file = process.env.CHAOS_CLOCK_FILE ?? "";
 const RealDate = Date;

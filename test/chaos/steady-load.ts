@@ -6,12 +6,12 @@ import { newPhone, waitUntil } from "../gateway.ts";
 import { percentile } from "../run/process-figures.ts";
 import type { Receiver } from "../servers/receiver.ts";
 
-/** An instance whose webhook goes to a receiver of the row's choice. */
+/** An instance whose webhook goes to the receiver of the row. */
 export interface Endpoint extends PairedInstance {
   client: Client;
 }
 
-/** Paired instances, each with a webhook for messages that come in. */
+/** Pairs instances, each with a webhook for inbound messages. */
 export async function pairEach(story: E2eStory, urls: readonly string[]): Promise<Endpoint[]> {
   const owner = await story.signIn();
   const endpoints: Endpoint[] = [];
@@ -35,7 +35,7 @@ async function pairWith(story: E2eStory, owner: Client, url: string): Promise<En
   return { ...instance, client };
 }
 
-/** Messages at a constant rate, independent of earlier ones; an open loop shows queueing. */
+/** An open loop: messages at a constant rate, independent of earlier ones, so that queueing counts. */
 export async function receiveSteadily(
   endpoints: readonly Endpoint[],
   { name, perSecond, seconds }: { name: string; perSecond: number; seconds: number },
@@ -57,22 +57,22 @@ export async function receiveSteadily(
   return saidAt;
 }
 
-/** A refusal for now: this one was not said. */
+/** For a temporary refusal: forgets the message. */
 function takeBack(error: unknown, forget: () => void): void {
   if (!(error instanceof WaygateError) || error.status !== 503) throw error;
   forget();
 }
 
-/** What became of the messages of one load, at the receivers that should have got them. */
+/** The messages of one load as their receivers saw them. */
 export interface LoadOutcome {
   lost: number;
-  /** Deliveries beyond the first of each. */
+  /** Deliveries after the first of each. */
   duplicates: number;
   p50: number;
   p99: number;
 }
 
-/** Waits for all messages, and returns their delays in milliseconds. */
+/** Waits for all messages and returns their delays in ms. */
 export async function readLoad(
   saidAt: ReadonlyMap<string, number>,
   receivers: readonly Receiver[],
@@ -97,7 +97,7 @@ export async function readLoad(
   };
 }
 
-/** Repeated deliveries that no try explains whose answer the gateway did not read in time; the bar is none. */
+/** Repeated deliveries without an attempt whose response came too late. None are allowed. */
 export async function findNeedless(story: E2eStory, loads: readonly LoadOutcome[]): Promise<string[]> {
   const repeated = loads.reduce((sum, { duplicates }) => sum + duplicates, 0);
   const [unread] = await story.rows<{ tries: number }>(
@@ -108,12 +108,14 @@ export async function findNeedless(story: E2eStory, loads: readonly LoadOutcome[
   return needless > 0 ? [`${needless} deliveries were repeated after their 2xx was read`] : [];
 }
 
-/** Above this limit, an idle p99 shows the machine's load and not the gateway's. */
+/** An idle p99 above this shows the machine's load, not the gateway's. */
 const BUSY_MACHINE_MS = 250;
-/** Below this a difference is noise. */
+/** Smaller differences are noise. */
 const NOISE_MS = 25;
 
-/** How much longer the slowest took beside a fault, as a word for the figures, and whether that is too much to pass. */
+/**
+ * Compares the slowest message with and without the fault: a text for the figures, and whether the limit is exceeded.
+ */
 export function compareLoads(
   calm: LoadOutcome,
   beside: LoadOutcome,
@@ -127,10 +129,10 @@ export function compareLoads(
   return { word, isTooMuch: rise >= mostRise && beside.p99 - calm.p99 > NOISE_MS };
 }
 
-/** Above this many runnable processes per processor, durations show the machine's load. */
+/** With more runnable processes per processor, durations show the machine's load. */
 const CROWDED = 2;
 
-/** Why times cannot be judged on this machine now; undefined where they can. */
+/** Why times cannot be checked on this machine now; undefined if they can. */
 export function crowdedMachine(): string | undefined {
   const [load = 0] = loadavg();
   return load > CROWDED * cpus().length ? `a load of ${load.toFixed(0)}` : undefined;

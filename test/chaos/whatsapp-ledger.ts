@@ -1,10 +1,10 @@
 import type { NetworkArrival } from "../e2e/ledgers.ts";
 import type { WhatsAppControl } from "../whatsapp-server/control.ts";
 
-/** Messages as they arrived at the wire-level server, with the text that their reader's phone opened. */
+/** Messages that arrived at the simulated server, with the text that the contact's phone decrypted. */
 export async function readWhatsApp(control: WhatsAppControl): Promise<NetworkArrival[]> {
   const { arrivals, decryptions } = await control.ledger();
   const texts = new Map(decryptions.flatMap(({ id, text }) => (text === undefined ? [] : [[id, text]])));
-  // What devices tell each other without a text is no message of ours.
+  // Ignores messages without a text, which devices exchange themselves.
   return arrivals.flatMap(({ id }) => (texts.has(id) ? [{ message_id: id, key: texts.get(id) }] : []));
 }

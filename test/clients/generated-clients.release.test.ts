@@ -10,7 +10,7 @@ import { ROOT } from "../source-files.ts";
 
 const run = promisify(execFile);
 
-/** A generator that reads OpenAPI 3.1, and the client that uses its types. */
+/** An OpenAPI 3.1 generator, and a client for its types. */
 const PACKAGES = ["openapi-typescript@7.13.0", "openapi-fetch@0.17.0"];
 
 let gateway: TestGateway;
@@ -29,7 +29,7 @@ test("a client with types that openapi-typescript writes sends a first message a
   await writeFile(join(cwd, "package.json"), '{"type":"module"}');
   await run("npm", ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...PACKAGES], { cwd });
   const generator = join(cwd, "node_modules/openapi-typescript/bin/cli.js");
-  // A field with a default is optional in a request.
+  // A request may omit a field with a default.
   const options = ["--default-non-nullable=false", "--output", "schema.ts"];
   await run(process.execPath, [generator, join(ROOT, "openapi.json"), ...options], { cwd });
   await copyFile(join(ROOT, "test/clients/first-message.mjs"), join(cwd, "first-message.mjs"));

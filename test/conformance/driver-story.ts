@@ -19,7 +19,7 @@ export const PICTURE: MediaContent = {
 
 type Start = (options?: DriverHarnessOptions) => Promise<DriverHarness>;
 
-/** A separate stage for each test, with the steps of the tests. */
+/** A separate stage for each test. */
 export class DriverStory {
   stage!: DriverHarness;
   readonly #start: Start;
@@ -60,7 +60,6 @@ export class DriverStory {
     return id;
   }
 
-  /** The only item of its type that the contact received. */
   seen<Type extends ContactObservation["type"]>(
     type: Type,
   ): Promise<Extract<ContactObservation, { type: Type }>> {

@@ -5,7 +5,7 @@ import { describeReceiving } from "./receiving.ts";
 import { describeSending } from "./sending.ts";
 import type { DriverHarness, DriverHarnessOptions } from "./stage.ts";
 
-/** The suite that every driver must pass; `start` creates a network on which only the contact is paired. */
+/** The suite for every driver. `start` creates a network on which only the contact is paired. */
 export function describeDriver(
   name: string,
   start: (options?: DriverHarnessOptions) => Promise<DriverHarness>,
@@ -19,7 +19,6 @@ export function describeDriver(
   });
 }
 
-/** The part of the suite about how a session is paired. */
 export function describePairing(story: DriverStory): void {
   describe("pairing", () => {
     it("shows a QR code, and is connected with the phone's identity once it is scanned", async () => {
@@ -94,7 +93,6 @@ export function describePairing(story: DriverStory): void {
   });
 }
 
-/** The part of the suite about the lifecycle of a connection. */
 export function describeConnection(story: DriverStory): void {
   describe("connection of a session", () => {
     it("logs in with a stored identity and shows no QR code", async () => {

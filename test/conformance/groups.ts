@@ -7,7 +7,6 @@ import { done, JPEG, LID, refused } from "./operation-story.ts";
 
 const NOBODY_GROUP = groupJid("120363999999999999");
 
-/** The part of the suite about groups. */
 export function describeGroups(story: OperationStory): void {
   describe("groups", () => {
     it("creates a group, with a result for each person", async () => {

@@ -8,7 +8,7 @@ import type {
   Session,
 } from "../../src/network/driver.ts";
 
-/** The complete content of an inbound file; undefined when it is gone. */
+/** The complete content of an inbound file; undefined if it is gone. */
 export async function downloadWhole(session: Session, ref: unknown): Promise<Buffer | undefined> {
   const chunks: Uint8Array[] = [];
   const end = await session.downloadMedia?.(ref, (chunk) => void chunks.push(chunk));
@@ -42,7 +42,7 @@ export class RecordingSession {
     });
   }
 
-  /** Connects for the first time: the phone scans the QR code. */
+  /** First connection: the phone scans the QR code. */
   async pair(phone: { scan(qr: string): Promise<unknown> }): Promise<void> {
     this.session.connect();
     await phone.scan((await this.waitForEvent("qr")).qr);

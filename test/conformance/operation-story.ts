@@ -4,7 +4,7 @@ import type { OperationResult } from "../../src/network/session-operations.ts";
 import { type EventOf, eventually, RecordingSession } from "./listener.ts";
 import type { NetworkControls, OperationStage } from "./stage.ts";
 
-/** The expected result; any other kind fails the test. */
+/** Returns the result of a completed operation. Any other outcome fails the test. */
 export function done<Value>(result: OperationResult<Value>): Value {
   if (result.outcome !== "done") expect.fail(`not done: ${JSON.stringify(result)}`);
   return result.value;
@@ -20,7 +20,7 @@ export function digits(jid: Jid): string {
 
 export const LID = expect.stringMatching(/^\d+@lid$/);
 
-/** The smallest JPEG that a decoder accepts: one grey pixel. */
+/** A valid JPEG of one grey pixel. */
 export const JPEG = Buffer.from(
   "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgICAgMCAgIDAwMDBAYEBAQEBAgGBgUGCQgKCgkICQkKDA8MCgsOCwkJDRENDg8QEBEQCgwSExIQEw8QEBD/wAALCAABAAEBAREA/8QAFAABAAAAAAAAAAAAAAAAAAAACf/EABQQAQAAAAAAAAAAAAAAAAAAAAD/2gAIAQEAAD8AVN//2Q==",
   "base64",
@@ -53,7 +53,6 @@ export class OperationStory {
     return this.listener.session as Required<Session>;
   }
 
-  /** Digits of the paired phone. */
   get phone(): string {
     return this.stage.phone.number;
   }
@@ -73,13 +72,11 @@ export class OperationStory {
     });
   }
 
-  /** The first change of a group that matches. */
   async changeOf(group: Jid, fits: (change: GroupChanged) => boolean): Promise<GroupChanged> {
     const fitting = (event: EventOf<"group_updated">) => event.group === group && fits(event.change);
     return (await this.findEvent("group_updated", fitting)).change;
   }
 
-  /** A group of the paired phone, which is its admin. */
   ownGroup(...others: string[]): Promise<Jid> {
     return this.world.addGroup("Team", [this.phone, ...others]);
   }

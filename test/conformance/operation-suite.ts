@@ -7,7 +7,7 @@ import { type EventOf, eventually, RecordingSession } from "./listener.ts";
 import { digits, done, JPEG, LID, OperationStory, refused } from "./operation-story.ts";
 import type { OperationStage } from "./stage.ts";
 
-/** The suite of the operations of a session; every driver that has these capabilities must pass it. */
+/** The suite of session operations, for every driver with these capabilities. */
 export function describeOperations(name: string, start: () => Promise<OperationStage>): void {
   describe(`${name} driver, operations`, () => {
     const story = new OperationStory(start);
@@ -19,7 +19,6 @@ export function describeOperations(name: string, start: () => Promise<OperationS
   });
 }
 
-/** The part of the suite about contacts. */
 export function describeContacts(story: OperationStory): void {
   describe("contacts", () => {
     it("reports which numbers are on the network, one result for each number and in order", async () => {
@@ -97,7 +96,6 @@ export function describeContacts(story: OperationStory): void {
   });
 }
 
-/** The part of the suite about chats. */
 export function describeChats(story: OperationStory): void {
   describe("chats", () => {
     const changes: [string, ChatState, ChatState][] = [
@@ -143,7 +141,6 @@ function hourFromNow(): Date {
   return new Date(Date.now() + HOUR_MS);
 }
 
-/** The part of the suite about its own profile. */
 export function describeProfile(story: OperationStory): void {
   describe("own profile", () => {
     it("returns its identity and its visible profile", async () => {
@@ -180,7 +177,6 @@ export function describeProfile(story: OperationStory): void {
   });
 }
 
-/** The part of the suite about phone calls, and about operations while not connected. */
 export function describeCalls(story: OperationStory): void {
   it("rejects a phone call", async () => {
     const before = story.listener.all("call_received").length;

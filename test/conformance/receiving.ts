@@ -4,7 +4,6 @@ import type { DriverStory } from "./driver-story.ts";
 import { DOT, PICTURE, text } from "./driver-story.ts";
 import { downloadWhole, eventually } from "./listener.ts";
 
-/** The part of the suite about what a session reports. */
 export function describeReceiving(story: DriverStory): void {
   describe("receiving messages", () => {
     it("reports a text once, with its author", async () => {
@@ -24,7 +23,7 @@ export function describeReceiving(story: DriverStory): void {
         at: expect.any(Date),
       });
       expect(message.offline).toBeUndefined();
-      // The network sends the next message of a chat only after the receipt of the previous one.
+      // The network sends the next message of a chat only after the previous receipt.
       await listener.message(await story.stage.contact.sendMessage(text("Next")));
       await story.stage.phone.drop();
       await listener.waitForEvent("connected", 2);

@@ -5,7 +5,6 @@ import type { DriverStory } from "./driver-story.ts";
 import { DOT, PICTURE, text } from "./driver-story.ts";
 import { eventually } from "./listener.ts";
 
-/** The part of the suite about what a session sends. */
 export function describeSending(story: DriverStory): void {
   describe("sending messages", () => {
     it("delivers a text and receives its status changes", async () => {

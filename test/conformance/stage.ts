@@ -15,10 +15,9 @@ export interface PhoneControls {
   readonly number: string;
   scan(qr: string): Promise<void>;
   enterCode(code: string): Promise<void>;
-  /** The connection breaks. */
   drop(): Promise<void>;
   ban(): Promise<void>;
-  /** The gateway is removed from the linked devices. */
+  /** Removes the gateway from the linked devices. */
   unlink(): Promise<void>;
 }
 
@@ -30,7 +29,7 @@ export type ContactObservation =
   | { type: "reaction"; id: MessageId; reaction: string }
   | { type: "read"; ids: MessageId[] };
 
-/** A contact on the network who talks with the paired phone. */
+/** A contact on the network. */
 export interface ContactControls {
   readonly jid: Jid;
   /** Digits. */
@@ -42,14 +41,12 @@ export interface ContactControls {
   markRead(id: MessageId): Promise<void>;
   startPhoneCall(): Promise<void>;
   observed(): Promise<ContactObservation[]>;
-  /** The file of a message that the contact saw. */
   file(id: MessageId): Promise<Uint8Array | undefined>;
 }
 
 /** A driver with a network that a test can control. */
 export interface DriverHarness {
   readonly driver: NetworkDriver;
-  /** An empty store. */
   credentials(): CredentialStore;
   readonly phone: PhoneControls;
   readonly contact: ContactControls;
@@ -70,24 +67,23 @@ export interface DriverHarnessOptions {
 export interface ConformancePerson {
   about?: string;
   picture?: Uint8Array;
-  /** This contact cannot be added to groups: 403. */
+  /** Refuses to be added to groups, with 403. */
   refusesGroups?: boolean;
 }
 
-/** The network's state of a group. */
 export interface NetworkGroupView {
   subject: string;
   description: string | null;
   announce: boolean;
   locked: boolean;
   has_picture: boolean;
-  /** The code of the invitation link. */
+  /** Code of the invitation link. */
   invite: string;
-  /** By digits: whether each is an admin. */
+  /** Admin flag by digits. */
   members: Record<string, boolean>;
 }
 
-/** The visible profile of the paired phone, and the numbers it has blocked. */
+/** Profile and blocked numbers of the paired phone. */
 export interface PairedPhoneView {
   name: string | null;
   about: string | null;
@@ -97,23 +93,19 @@ export interface PairedPhoneView {
 
 export type NetworkGroupChange = GroupChange | { action: ParticipantAction; who: string[] };
 
-/** Other events on the network; contacts are identified by digits. */
+/** Other actions on the network. Contacts are identified by digits. */
 export interface NetworkControls {
-  /** A contact on the network without any chat yet. */
+  /** A contact without chats. */
   addPerson(person?: ConformancePerson): Promise<{ number: string; jid: Jid }>;
-  /** A group of these contacts, the first of whom is its admin. */
+  /** Creates a group whose first member is its admin. */
   addGroup(subject: string, members: string[]): Promise<Jid>;
   group(group: Jid): Promise<NetworkGroupView>;
-  /** A member changes a group. */
   changeGroup(by: string, group: Jid, change: NetworkGroupChange): Promise<void>;
   phone(): Promise<PairedPhoneView>;
-  /** The paired phone's state of a chat, as far as it was ever changed. */
+  /** The paired phone's state of a chat: the fields that were ever changed. */
   chat(chat: Jid): Promise<ChatState>;
-  /** The paired phone itself changes its state of a chat. */
   changeChat(chat: Jid, change: ChatState): Promise<void>;
-  /** The paired phone adds a contact to its address book. */
   nameContact(number: string, name: string): Promise<void>;
-  /** The contact's phone calls that were rejected. */
   rejectedPhoneCalls(): Promise<string[]>;
 }
 

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../source-files.ts";
 
-/** A fenced block of a document. */
+/** A fenced code block. */
 export interface DocumentBlock {
   path: string;
   language: string;
   text: string;
-  /** Where the block begins and ends in the document. */
+  /** Offsets in the document. */
   start: number;
   end: number;
   /** Commands that call the gateway. */
@@ -34,7 +34,7 @@ export function readBlocks(path: string): DocumentBlock[] {
   return blocks;
 }
 
-/** Commands with the responses that the document shows below them. */
+/** Commands with the responses below them. */
 export interface Example {
   call: DocumentBlock;
   responses: DocumentBlock[];
@@ -49,13 +49,13 @@ export function readExamples(blocks: readonly DocumentBlock[]): Example[] {
   return examples;
 }
 
-/** What a command printed, in the language of a block that shows it. */
+/** Output of a command, in the language of the block that shows it. */
 export interface Printed {
   language: string;
   text: string;
 }
 
-/** Each line of JSON is a response; so is a status line with the headers and the body; any other line is CSV. */
+/** A line of JSON, or a status line with headers and body, is a response. Other lines are CSV. */
 export function readPrinted(output: string): Printed[] {
   const printed: Printed[] = [];
   const pattern = /^(HTTP\/1\.1 [\s\S]*?\r\n\r\n)?(\{.*)$|^([^\r\n]+)$/gm;
@@ -69,7 +69,7 @@ export function readPrinted(output: string): Printed[] {
   return printed;
 }
 
-/** Where a response differs in shape from the one that the document shows. */
+/** Differences in shape between the documented and the actual response. */
 export function responseDifferences(shown: DocumentBlock, actual: Printed | undefined): string[] {
   if (actual === undefined) return [`no response, the document shows ${shown.text}`];
   if (shown.language !== actual.language)
@@ -95,10 +95,10 @@ function httpDifferences(shown: string, actual: string): string[] {
   ];
 }
 
-/** Fields whose value counts something by name, such as the rows of each table. */
+/** Fields whose value counts by name, such as the rows of each table. */
 const COUNTS = /\.(rows|affected)$/;
 
-/** Where two JSON values differ in shape: other fields or other types. Null and an empty list fit anything. */
+/** Differences in fields or types. Null and an empty list match anything. */
 export function shapeDifferences(shown: unknown, actual: unknown, at = "$"): string[] {
   if (shown === null || actual === null) return [];
   if (COUNTS.test(at) && isObject(shown) && isObject(actual)) {
@@ -138,13 +138,13 @@ const SHOWN: readonly [RegExp, string][] = [
   [/\/link\/.+$/, "/link/cGxlYXNlLXNlbmQtdGhpcy10by10aGUtcGVyc29u"],
 ];
 
-/** Headers that a document shows. */
+/** Headers that documents show. */
 const SHOWN_HEADERS = /^(HTTP\/|retry-after:|ratelimit|idempotent-replayed:)/i;
 
-/** How many entries a document shows of a list of objects, or of counts. */
+/** Documented entries of a list of objects or counts. */
 const MAX_ENTRIES = 2;
 
-/** A response as a document shows it: without what differs in every run, long lists shortened. */
+/** A response for a document: without values that change in each run, with long lists shortened. */
 export function toShownResponse({ language, text }: Printed): string {
   const show = (value: string) => SHOWN.reduce((shown, [from, to]) => shown.replace(from, to), value);
   if (language === "csv") return `${show(text)}\n`;

@@ -6,10 +6,10 @@ import { eventExample } from "../../src/core/events/event-example.ts";
 import type { PageName } from "../../src/extensions/public-pages/event-texts.ts";
 import { ROOT } from "../source-files.ts";
 
-/** `UPDATE_GOLDEN=1 npx vitest run src/core/events --no-file-parallelism` writes the examples of openapi.json anew. */
+/** `UPDATE_GOLDEN=1 npx vitest run src/core/events --no-file-parallelism` rewrites the examples of openapi.json. */
 const isUpdate = process.env.UPDATE_GOLDEN === "1";
 
-/** The body is the published example of its event, but for what is different at every run. */
+/** Compares the body with the published example, except for values that change in each run. */
 export function expectExample(event: PageName, body: unknown): void {
   const shown = normalise(body);
   if (isUpdate)
@@ -27,7 +27,7 @@ const NUMBERS: Record<string, number> = {
   sequence: 4812,
   account_id: 3,
   webhook_id: 5,
-  // Of a campaign: receipts come when they come.
+  // The receipts of a campaign arrive at any time.
   total: 240,
   sent: 240,
   delivered: 236,
@@ -72,7 +72,7 @@ const FILE = join(ROOT, "openapi.json");
 // biome-ignore lint/suspicious/noExplicitAny: a test changes what it needs of the description
 type Description = any;
 
-/** Changes an example in openapi.json, where examples are kept. */
+/** Rewrites openapi.json, which holds the examples. */
 export function updateDescription(change: (description: Description) => void): void {
   const description = JSON.parse(readFileSync(FILE, "utf8"));
   change(description);

@@ -7,14 +7,14 @@ import { ROOT } from "../source-files.ts";
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a foreign file
 type Json = any;
 
-/** A file of Docker compose as compose would read it beside this `.env`. */
+/** A Docker Compose file with its `.env`. */
 export interface ComposeFile {
   services: Record<string, Json>;
-  /** The variables that a container gets: those of its image, of `.env`, and of `environment`, which wins. */
+  /** Environment of a container: image, then `.env`, then `environment`. */
   environmentOf(service: string): Record<string, string>;
 }
 
-/** Throws if the file requires a variable that `.env` does not set. */
+/** Throws if a required variable is missing in `.env`. */
 export function readCompose(path: string, dotEnv: string): ComposeFile {
   const variables = toVariables(dotEnv);
   const text = readFileSync(join(ROOT, path), "utf8");
@@ -34,7 +34,7 @@ function toVariables(dotEnv: string): Record<string, string> {
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? ""]));
 }
 
-/** The keys are left as they are, as compose leaves them. */
+/** Leaves keys unchanged, as Compose does. */
 function interpolateAll(value: Json, variables: Record<string, string>): Json {
   if (typeof value === "string") return interpolate(value, variables);
   if (Array.isArray(value)) return value.map((one) => interpolateAll(one, variables));
@@ -56,7 +56,6 @@ function interpolate(text: string, variables: Record<string, string>): string {
   });
 }
 
-/** The variables that the Dockerfile sets in the image. */
 function imageVariables(): Record<string, string> {
   const lines = readFileSync(join(ROOT, "Dockerfile"), "utf8").replaceAll(/\\\n/g, " ").split("\n");
   const pairs = lines

@@ -12,7 +12,7 @@ beforeAll(buildDist);
 
 /** Part of every text about a contact. */
 const MARK = `mark${randomBytes(6).toString("hex")}`;
-/** The first digits of every contact's number, which no number of `newPhone` has. */
+/** Prefix of every contact's number, which `newPhone` never uses. */
 const PEOPLE = `55219${String((randomBytes(2).readUInt16BE() % 9_000) + 1_000)}`;
 const ANA = `${PEOPLE}5011`;
 const BEA = `${PEOPLE}5012`;
@@ -38,7 +38,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await sell();
     await integrate();
     await story.drained();
-    // The receipts of sent messages become events too.
+    // Receipts become events too.
     await waitUntil(async () => (await story.rows("select from sandbox.inbox limit 1")).length === 0);
     await story.drained();
     story.receiver.respond(200);
@@ -52,7 +52,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
   }, 300_000);
   afterAll(() => story.end());
 
-  /** Starts it with a fault at the nth batch, and waits for its exit, which may precede listening. */
+  /** Restarts with a fault at the nth batch and waits for the exit, which may precede listening. */
   async function die(nth: string, request: () => Promise<unknown>): Promise<void> {
     output += story.gateway.output();
     await story.gateway.kill();
@@ -142,7 +142,7 @@ describe("a gateway that is killed while it anonymises everything", () => {
     await waitUntil(async () => (await owner.getCampaign({ id: campaign })).data.totals.read === 2);
   }
 
-  /** The state that a chatbot leaves after a conversation with her. */
+  /** The state of a chatbot after a conversation with her. */
   async function integrate(): Promise<void> {
     const jid = `${ANA}@s.whatsapp.net`;
     const config = { base_url: "http://127.0.0.1:9", public_id: "bot", ignore_jids: [jid] };

@@ -1,4 +1,4 @@
-// Loaded before the program: the WhatsApp library cannot be found, as after a damaged installation.
+// Preloaded: importing Baileys fails, as after a damaged installation.
 import { register } from "node:module";
 
 const hooks = `export async function resolve(specifier, context, next) {

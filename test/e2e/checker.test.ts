@@ -6,7 +6,6 @@ import type { ClientSend, EventLedgerEntry, Ledgers, Reception } from "./ledgers
 
 const CHAT = "5521988887777";
 
-/** An event as it is recorded, and delivered. */
 function recorded(
   sequence: number,
   event: string,
@@ -37,7 +36,7 @@ function sent(n: number): ClientSend {
   return { key: `text-${n}`, chat: CHAT, known: "ok", order: n, job_id: `job-${n}`, message_id: `M${n}` };
 }
 
-/** Three sends to one person and a text from there, of which everybody tells the same. */
+/** Three sends to one contact and a text back, on which all ledgers agree. */
 function flawless(): Ledgers {
   const sends = [1, 2, 3].map(sent);
   const events = [
@@ -56,7 +55,7 @@ function flawless(): Ledgers {
 
 const FLAWLESS = checkLedgers(flawless());
 
-/** With a failure as what is told of the first send. */
+/** Replaces the outcome of the first send with a failure. */
 function replaceFirst({ events, receptions }: Pick<Ledgers, "events" | "receptions">, code: string) {
   const failed = recorded(1, "message.failed", { jobId: "job-1", error: { code } });
   return { events: [failed, ...events.slice(1)], receptions: [received(failed), ...receptions.slice(1)] };

@@ -1,39 +1,39 @@
 import type { ClientSend, EventLedgerEntry, Ledgers } from "./ledgers.ts";
 
-/** What the comparison of the ledgers found, in the words of docs/reliability/reliability.md; every list names the guilty. */
+/** The findings of the comparison, as docs/reliability/reliability.md names them. Each list identifies the entries. */
 export interface LedgerFindings {
-  /** Wanted events that neither came with a 2xx nor were given up. */
+  /** Wanted events that neither arrived with 2xx nor failed. */
   lostEvents: string[];
-  /** Abandoned events: every receiver of these stories accepts them in the end. */
+  /** Failed events: every receiver of these stories accepts them in the end. */
   givenUp: string[];
-  /** Accepted sends without an outcome, and messages that the network received but no event reports. */
+  /** Accepted sends without an outcome, and received messages that no event reports. */
   lostSends: string[];
-  /** Accepted sends that failed: every person of these stories can be reached. */
+  /** Accepted sends that failed: every contact of these stories can be reached. */
   failedSends: string[];
   /**
-   * Receptions of what was never recorded, of other bytes, with a wrong signature or at the address of another instance;
-   * arrivals of refused sends, of what nobody asked for, and at another person.
+   * Deliveries of unrecorded events, with other bytes, a wrong signature or another instance's address, and arrivals
+   * of refused or unrequested sends, or at another contact.
    */
   unexpected: string[];
-  /** Causes that more than one event reports. */
+  /** Causes with more than one event. */
   repeatedEffects: string[];
   /** Outcomes that the network's ledger contradicts. */
   untrue: string[];
-  /** Receptions after the receiver had answered the same event with 2xx. */
+  /** Deliveries after the receiver returned 2xx for the same event. */
   duplicateDeliveries: number;
-  /** Arrivals at the network beyond the first of each id. */
+  /** Arrivals after the first of each id. */
   repeatedIds: number;
-  /** Accepted sends that the network saw under another id than the promised one. */
+  /** Accepted sends that reached the network under another id. */
   differentIds: string[];
-  /** Sends that overtook an earlier one of their chat, and first tries that overtook those of an earlier event. */
+  /** Sends that overtook an earlier one of their chat, and first attempts that overtook those of an earlier event. */
   outOfOrder: string[];
-  /** Received requests that the log of attempts lacks. */
+  /** Received requests without an attempt in the log. */
   unloggedTries: number;
-  /** Responses in the log of attempts that no receiver sent. */
+  /** Logged responses that no receiver sent. */
   inventedTries: number;
 }
 
-/** Compares what the client, the network, the gateway and the receiver have written down, as Jepsen's total-queue does. */
+/** Compares the ledgers of client, network, gateway and receiver, like Jepsen's total-queue checker. */
 export function checkLedgers(ledgers: Ledgers): LedgerFindings {
   const accepted = ledgers.sends
     .filter(({ known }) => known === "ok")
@@ -71,11 +71,10 @@ export function checkLedgers(ledgers: Ledgers): LedgerFindings {
 
 interface Outcome {
   event: "message.sent" | "message.failed";
-  /** Why it failed. */
   code?: string;
 }
 
-/** Events of sends by job, and of inbound texts by text. */
+/** Outcomes of sends by job, and inbound texts by text. */
 interface ReceivedEvent {
   outcomes: Map<string, Outcome[]>;
   received: Map<string, number>;
@@ -130,7 +129,7 @@ function findStrangeReceptions({ events, receptions }: Ledgers): string[] {
   });
 }
 
-/** Networks may know a person by a number with another beginning, as in Brazil. */
+/** Networks may know a contact by a number with another prefix, as in Brazil. */
 const SAME_DIGITS = 8;
 
 function findStrangeArrivals({ sends, network }: Ledgers): string[] {
@@ -185,7 +184,7 @@ function findDifferentIds({ network }: Ledgers, accepted: readonly ClientSend[])
   return [...new Set(different.map(({ key = "" }) => key))];
 }
 
-/** Per chat, those that came to the network before one that was taken earlier. */
+/** Sends that reached the network before an earlier accepted one of their chat. */
 function findOvertakingSends({ network }: Ledgers, accepted: readonly ClientSend[]): string[] {
   const place = new Map<string, number>();
   for (const [index, { message_id }] of network.entries()) {
@@ -202,10 +201,10 @@ function findOvertakingSends({ network }: Ledgers, accepted: readonly ClientSend
   return overtaking;
 }
 
-/** After so many failures an event steps aside, and later ones may pass it. */
+/** After so many failures, later events may pass. */
 const FAILURES_BEFORE_PASSING = 3;
 
-/** Per chat, events whose first try came before that of an earlier one that had not failed often. */
+/** Events whose first attempt preceded that of an earlier one of their chat, unless that one had failed often. */
 function findOvertakingEvents({ events, receptions }: Ledgers): string[] {
   const place = new Map<string, number>();
   for (const [index, { event_id }] of receptions.entries()) {

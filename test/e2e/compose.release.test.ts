@@ -10,7 +10,7 @@ import { launchGateway } from "../run/spawn-gateway.ts";
 import { startTestPostgres, type TestPostgres } from "../run/test-postgres.ts";
 import { OWNER } from "../sign-in.ts";
 
-/** Characters that end or change a part of a URL. */
+/** Characters that must be escaped in a URL. */
 const PASSWORD = 'a/b#c?d@e:f%41 g"h\\i';
 const secret = () => randomBytes(32).toString("base64");
 const ADMIN_TOKEN = secret();
@@ -31,7 +31,7 @@ let files: Awaited<ReturnType<typeof makeScratchDir>>;
 
 beforeAll(buildDist);
 
-// The database of compose: the role and the database `waygate`, with the password of .env.
+// Creates the role and database `waygate` with the password of `.env`, as Compose does.
 beforeEach(async () => {
   postgres = await startTestPostgres();
   files = await makeScratchDir("waygate-compose-");
@@ -45,7 +45,7 @@ beforeEach(async () => {
   };
 });
 
-/** Starts the gateway with exactly the environment of the file, at this machine's places. */
+/** Starts the gateway with the file's environment, adapted to this machine's ports. */
 async function startService(file: string, service: string) {
   const environment = readCompose(file, DOT_ENV).environmentOf(service);
   const { host } = new URL(postgres.url);
@@ -71,7 +71,7 @@ test("the gateway of docker-compose.yml starts with exactly its environment and 
   const { url, client, admin } = await startService("docker-compose.yml", "waygate");
   await waitUntil(() => isReady(url));
   expect((await client.login(OWNER)).token).toBeTruthy();
-  // The backup opens connections of its own, also to the database into which it is restored for the check.
+  // The backup opens its own connections, also to the database of the restore test.
   const { data } = await admin.createBackup({});
   await waitUntil(async () => {
     const { data: backups } = await admin.listBackups({});

@@ -6,7 +6,7 @@ import { buildDist } from "../run/build-dist.ts";
 
 beforeAll(buildDist);
 
-/** One round of what `npm run chaos` repeats; rows mostly wait, so they run concurrently. */
+/** One round of each row of `npm run chaos`. Rows mostly wait, so they run concurrently. */
 describe.concurrent("a round of the fault matrix", () => {
   test.each([f1, f2, f4, f5])("breaks no promise: $id, $fault", { timeout: 900_000 }, async (row) => {
     const seed = String(Math.random());

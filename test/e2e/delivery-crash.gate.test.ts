@@ -7,7 +7,7 @@ import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.
 beforeAll(buildDist);
 
 const CHATS = ["5521966660001", "5521966660002", "5521966660003", "5521966660004"];
-/** A lane has so many deliveries in flight, and each kill repeats these at most. */
+/** Concurrent deliveries of a lane, which each kill may repeat. */
 const IN_FLIGHT = 4;
 
 let story: E2eStory;
@@ -27,7 +27,7 @@ afterAll(async () => {
   await other.close();
 });
 
-/** The contacts write so many texts, each one after the other, or until the gateway is dead. */
+/** The contacts send so many texts in sequence, or until the gateway is dead. */
 async function write(texts: number): Promise<void> {
   const client = story.clientOf(instance);
   const writeAll = async (from: string): Promise<void> => {
@@ -55,7 +55,7 @@ function eventIdsOf(requests: readonly Received[]): string[] {
   return requests.filter(({ body }) => body.event === "message.received").map(({ body }) => body.event_id);
 }
 
-/** Whether the first arrivals of each chat are in the order of its events. */
+/** Expects the first arrivals of each chat in the order of its events. */
 function expectOrder(arrivals: readonly string[], events: readonly EventRow[]): void {
   const firsts = [...new Set(arrivals)];
   for (const chat of new Set(events.map((event) => event.chat))) {
@@ -74,7 +74,7 @@ test("webhooks that are moved and disabled while events arrive, before a kill, g
   const disabling = await webhookOf("Disabled", `${story.receiver.url}/disabling`);
   await webhookOf("Second", `${other.url}/second`);
   await story.gateway.kill();
-  // Deliveries then wait in their lane.
+  // Deliveries then queue in their lane.
   story.receiver.respond((_, response) => void setTimeout(() => response.writeHead(200).end(), 20));
   const arrivedAt = (path: string, { received } = story.receiver) =>
     eventIdsOf(received.filter((one) => one.path.endsWith(path)));

@@ -9,36 +9,34 @@ import { OWNER, signIn } from "../sign-in.ts";
 
 const DIES_WITHIN_MS = 300_000;
 
-/** An instance that is paired; its key holds across every kill. */
+/** A paired instance, whose API key survives every restart. */
 export interface PairedInstance {
   id: number;
   phone: string;
   api_key: string;
 }
 
-/** A gateway in a process of its own that can be killed and started again on the same data, and what stands around it. */
+/** A gateway process that can be killed and restarted on the same data, with its surroundings. */
 export interface E2eStory {
   readonly store: TestDatabase;
   readonly receiver: Receiver;
-  /** The gateway that was started last. */
+  /** The latest process. */
   readonly gateway: SpawnedGateway;
   readonly settings: Readonly<Record<string, string>>;
-  /** Starts it, with settings on top if given, and waits until it listens. */
+  /** Starts it with these additional settings and waits until it listens. */
   start(settings?: Record<string, string>): Promise<SpawnedGateway>;
-  /** Starts it with a point at which it dies, does the work, and resolves when it is dead. */
+  /** Restarts it with a fault point, does the work, and resolves when the process is dead. */
   dieAt(point: string, work?: () => unknown): Promise<void>;
-  /** Starts it without waiting. */
   launch(settings?: Record<string, string>): LaunchedGateway;
   signIn(): Promise<Client>;
-  /** A new instance with a webhook to a path of its own at the receiver, paired and connected. */
+  /** Creates, pairs and connects an instance with its own webhook path at the receiver. */
   pair(): Promise<PairedInstance>;
   clientOf(instance: PairedInstance): Client;
   isConnected(instance: PairedInstance): Promise<boolean>;
-  /** Rows of a statement on the gateway's database. */
+  /** Runs SQL on the gateway's database. */
   rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
-  /** Changes whenever a lane of work changes hands. */
+  /** Changes when a lane changes its owner. */
   laneEpochs(): Promise<string>;
-  /** Resolves when no job except maintenance is pending. */
   drained(timeoutMs?: number): Promise<void>;
   end(): Promise<void>;
 }
@@ -62,9 +60,9 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     WAYGATE_LOG_LEVEL: "warn",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
     WAYGATE_UNKNOWN_OUTCOME_WAIT: "1s",
-    // Not in the middle of a test, should it run at that hour.
+    // No scheduled backup may run during a test.
     WAYGATE_BACKUP_AT: "off",
-    // The machine of the tests is late, not the gateway.
+    // The event loop of a busy test machine is slow.
     WAYGATE_MAX_LAG: "0s",
     ...more,
   };
@@ -91,7 +89,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
     },
     async dieAt(point, work) {
       const gateway = story.launch({ WAYGATE_FAULT_POINT: point });
-      // What the one before has left undone may be its death before it listens.
+      // Unfinished work of the previous process may kill it before it listens.
       await gateway.listening.then(
         (url) => {
           current = { ...gateway, url };
@@ -149,7 +147,7 @@ export async function createE2eStory(more: Record<string, string> = {}, server?:
   return story;
 }
 
-/** The ledger finds a receiver by the path in the table, where a number could be a token and is masked. */
+/** The path in the table identifies the receiver. A number could be masked as a token. */
 function inLetters(number: number): string {
   return String(number).replaceAll(/\d/g, (digit) => "abcdefghij".charAt(Number(digit)));
 }

@@ -30,7 +30,7 @@ describe("a gateway that is killed while it erases one person", () => {
     for (const phone of [ANA, BEA]) await talk(phone);
     await key.listGroups({ id });
     await drained();
-    // Sessions and their groups change with every start.
+    // Sessions and their groups change with each start.
     before = await findRowsOfBea();
     await die("13", () => erase().catch(() => {}));
     await die("3", async () => {});
@@ -51,7 +51,7 @@ describe("a gateway that is killed while it erases one person", () => {
     await story.drained();
   }
 
-  /** Texts and a file in the chat and in the group, and what the CRM has. */
+  /** Texts and a file in the chat and in the group, and data in the CRM. */
   async function talk(phone: string): Promise<void> {
     const { id } = instance;
     const mark = markOf(phone);
@@ -67,7 +67,7 @@ describe("a gateway that is killed while it erases one person", () => {
     await waitUntil(async () => (await story.rows("select from media where status <> 'ready'")).length === 0);
   }
 
-  /** Starts it with a fault at the nth batch, and waits for its exit. */
+  /** Restarts with a fault at the nth batch and waits for the exit. */
   async function die(nth: string, request: () => Promise<unknown>): Promise<void> {
     output += story.gateway.output();
     await story.gateway.kill();

@@ -34,9 +34,9 @@ describe("a gateway that is killed between a provider's action and its own commi
     await Promise.all([n8n.shut(), typebot.shut()]);
   });
 
-  /** Restarts it so that it dies at the point, lets a contact write, and starts it once more. */
+  /** Restarts with a fault point, lets a contact write, and restarts again after the crash. */
   async function dieOver(point: string, from: string, ...said: (string | Said)[]): Promise<void> {
-    // A send whose outcome is not yet written is repeated after a kill.
+    // A send without a recorded outcome is repeated after a kill.
     await story.drained();
     await story.gateway.kill();
     const { exited } = await begin({ WAYGATE_FAULT_POINT: point });
@@ -52,7 +52,7 @@ describe("a gateway that is killed between a provider's action and its own commi
         .sandboxReceive({ id: instance.id, from, ...(typeof one === "string" ? { text: one } : one) });
   }
 
-  /** Waits until this process is connected: an earlier message would be too old to start a bot. */
+  /** Waits until this process is connected, because earlier messages are too old to start a bot. */
   async function begin(settings = {}) {
     const connectedAt = async () =>
       (
@@ -130,7 +130,7 @@ describe("a gateway that is killed between a provider's action and its own commi
       await story.clientOf(instance).saveIntegration({ id: instance.id, provider, config: config() });
     });
 
-    /** A flow that waits at its input for files. */
+    /** A flow that waits at its file input. */
     async function openFlow(): Promise<string> {
       const ana = newPerson();
       for (const [at, text] of ["hi", "Ana"].entries()) {
@@ -226,7 +226,6 @@ describe("an inbox whose gateway is killed", () => {
     await chatwoot.stop();
   });
 
-  /** One text from each contact. */
   async function receiveFromAll(name: string): Promise<void> {
     const client = story.clientOf(instance);
     const texts = PEOPLE.map((from) => ({ id: instance.id, from, text: `${name} ${from}` }));
@@ -258,23 +257,23 @@ describe("an inbox whose gateway is killed", () => {
     await waitUntil(() => story.isConnected(instance));
     const responses = chatwoot.conversations.map(({ id }) => chatwoot.write(id, `${point} to ${id}`));
     expect((await killed.exited).signal).toBe("SIGKILL");
-    // No receipt resolves an unknown outcome, as if the phones were off.
+    // Without receipts, as if the phones were off, nothing resolves an unknown outcome.
     await story.rows("delete from sandbox.inbox where kind = 'status'");
     await story.start();
-    // The agent sends all of them again, also those that the dying gateway accepted without a response.
+    // The agent repeats all of them, also those that the dying gateway accepted without a response.
     await chatwoot.settled();
     for (const response of responses) chatwoot.retry(response);
     await waitUntil(async () => (await arrived(point)).size >= responses.length, 60_000);
     await chatwoot.settled();
     await story.drained();
     const messages = await arrived(point);
-    // A send with an unknown outcome is repeated under its own id, which a phone shows once.
+    // A send with an unknown outcome is repeated under its id, which a phone shows once.
     expect(Object.fromEntries(messages)).toEqual(
       Object.fromEntries(responses.map(({ content }) => [content, [expect.any(String)]])),
     );
   });
 
-  /** The ids with which each text of an agent that begins so has reached the network. */
+  /** The ids under which each agent text with this prefix reached the network. */
   async function arrived(beginning: string): Promise<Map<string, string[]>> {
     const sent = `select content ->> 'text' as text, array_agg(distinct message_id) as ids from sandbox.ledger
       where action = 'send' and outcome = 'accepted' and starts_with(content ->> 'text', $1) group by 1`;

@@ -13,7 +13,7 @@ import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);
 
-/** During the writing of the file, and after it is complete but not yet recorded. */
+/** While the file is written, and when it is complete but not recorded. */
 const [WRITING, BEFORE_RECORD] = ["backup:writing", "backup:before-record"];
 
 describe("a gateway that is killed while it makes a backup", () => {
@@ -66,7 +66,7 @@ describe("a gateway that is killed while it removes an account", () => {
   });
   afterAll(() => story.end());
 
-  /** A message in and one out, and a lead. */
+  /** An inbound message, an outbound one and a lead. */
   async function fillAccount(): Promise<void> {
     const baseUrl = story.gateway.url;
     const { client: user } = await signIn(baseUrl, SHOP);
@@ -180,7 +180,7 @@ test("a pairing continues after a kill -9 with the same keys and the newest secr
       ({ tag, attrs }) => tag === "ack" && attrs.id === id,
     );
   await waitUntil(isAcked);
-  // Acknowledged means stored: it does not matter whether the QR code was generated again by now.
+  // Acknowledged means stored, whether or not the QR code exists yet.
   await on.story.gateway.kill("SIGKILL");
   await on.start();
   const before = parseQr(first.qr_code ?? "");

@@ -1,73 +1,73 @@
 import type { E2eStory, PairedInstance } from "../e2e/e2e-story.ts";
 import type { Receiver } from "../servers/receiver.ts";
 
-/** How something that a client asked for ended, as far as the client knows. */
+/** How a request ended, as far as the client knows. */
 export type Known = "ok" | "fail" | "unknown";
 
-/** A message that a client asked to send. Its key stands in its text and nowhere else. */
+/** A requested message. Its text alone contains its key. */
 export interface ClientSend {
   key: string;
   chat: string;
   known: Known;
-  /** Row number of an accepted send: the order in which they were taken. */
+  /** Row number of an accepted send, which gives the order of acceptance. */
   order?: number;
   job_id?: string;
   message_id?: string;
 }
 
-/** A message that somebody on the network wrote to an instance; `ok` when the network has taken it. */
+/** A message of a contact to an instance; `ok` once the network has accepted it. */
 export interface ContactSay {
   key: string;
   known: Known;
 }
 
-/** A message that arrived at the network, repeated ones too, in the order of arrival. */
+/** An arrival at the network, in order, including repeated ones. */
 export interface NetworkArrival {
   message_id: string;
-  /** Absent where the network cannot read what it carries. */
+  /** Undefined if the network cannot read the message. */
   key?: string;
-  /** The person that it went to; absent where the network tells only devices. */
+  /** The recipient; undefined if the network sees only devices. */
   chat?: string;
 }
 
-/** A delivery that arrived at a receiver, in the order of arrival. */
+/** A delivery that arrived at a receiver, in order. */
 export interface Reception {
   event_id: string;
-  /** Path of the webhook's address: each instance of a story has its own. */
+  /** Webhook path, separate for each instance. */
   path: string;
   raw: Buffer;
-  /** What the receiver answered; absent when it did not, or the connection went first. */
+  /** Status that the receiver returned; undefined if it did not, or the connection broke. */
   answered?: number;
   signed: boolean;
 }
 
-/** An event as the gateway recorded it, and what became of it for one receiver. */
+/** A recorded event and the state of its delivery to one receiver. */
 export interface EventLedgerEntry {
   event_id: string;
   event: string;
   instance_id: number;
   sequence: number;
   chat: string;
-  /** Where it is wanted. */
+  /** Path of the subscribed webhook. */
   path: string;
   body: Buffer;
-  /** Null when the webhook wanted it and there is no delivery. */
+  /** Null if the webhook subscribed but no delivery exists. */
   status: "pending" | "retrying" | "parked" | "delivered" | "failed" | "discarded" | null;
   attempts: number;
 }
 
-/** What the client, the network, the gateway and the receiver have written down, after everything has drained. */
+/** The ledgers of client, network, gateway and receiver after all queues are empty. */
 export interface Ledgers {
   sends: ClientSend[];
   says: ContactSay[];
   network: NetworkArrival[];
   events: EventLedgerEntry[];
   receptions: Reception[];
-  /** Tries in the gateway's log that the receiver answered. */
+  /** Attempts in the gateway's log with a response. */
   loggedTries: number;
 }
 
-/** Rows of a statement on the gateway's database. */
+/** Runs SQL on the gateway's database. */
 export type Rows = <Row extends object>(text: string, ...values: unknown[]) => Promise<Row[]>;
 
 export interface LedgerSources {
@@ -75,11 +75,11 @@ export interface LedgerSources {
   receiver: Receiver;
   sends?: ClientSend[];
   says?: ContactSay[];
-  /** When it is another than the sandbox. */
+  /** If it is not the sandbox. */
   network?: NetworkArrival[];
 }
 
-/** Reads the ledgers of the gateway, the sandbox network and the one receiver of all webhooks. */
+/** Reads the ledgers of the gateway, the sandbox and the one receiver of all webhooks. */
 export async function readLedgers(sources: LedgerSources): Promise<Ledgers> {
   const { rows, receiver, sends = [], says = [] } = sources;
   return {
@@ -99,7 +99,7 @@ function readSandbox(rows: Rows): Promise<NetworkArrival[]> {
   );
 }
 
-// Of the wanted ones only, since nobody is owed the others.
+// Only subscribed events.
 function readEvents(rows: Rows): Promise<EventLedgerEntry[]> {
   return rows<EventLedgerEntry>(
     `select e.event_id, e.event, e.instance_id, e.sequence, e.chat, e.body, d.status,
@@ -130,7 +130,7 @@ async function countTries(rows: Rows): Promise<number> {
   return counted?.count ?? 0;
 }
 
-/** So many people write to an instance at once; each text becomes known when the network has taken it. */
+/** Contacts write to an instance concurrently. Each text counts when the network has accepted it. */
 export function receiveTexts(
   story: E2eStory,
   instance: PairedInstance,

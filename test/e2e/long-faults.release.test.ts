@@ -12,7 +12,7 @@ import { FLAWLESS, readHistory, sendAll } from "./send-history.ts";
 
 beforeAll(buildDist);
 
-/** Each test has a separate story: they take long, and mostly wait. */
+/** Each test has its own story: they take long and mostly wait. */
 describe.concurrent("long faults", () => {
   test.each<[string, (round: Round) => Promise<RoundFigures>]>([
     ["a delivery that dies again and again uses up no attempt", (round) => killSameJob(round, 3)],
@@ -38,7 +38,7 @@ describe.concurrent("long faults", () => {
     await story.drained();
     const somebody = await story.store.database.pool.connect();
     onTestFinished(() => somebody.release());
-    // Before the sends, which the network acknowledges 3 s later on any machine.
+    // Before the sends, which the network acknowledges after 3 s.
     await somebody.query("begin; set local idle_in_transaction_session_timeout = 0");
     await somebody.query("select from webhook for update");
     await somebody.query("select from event_counter for update");
@@ -50,13 +50,13 @@ describe.concurrent("long faults", () => {
         await story.rows<{ at: Date }>("select at from sandbox.ledger where outcome = 'slow' order by id")
       ).map(({ at }) => at.getTime());
     await waitUntil(async () => (await arrivedAt()).length === slow.length);
-    // A receipt would report the outcome of a send whose acknowledgement was lost.
+    // A receipt would report the outcome although the acknowledgement was lost.
     await story.rows("delete from sandbox.inbox");
     const waiting = `select query_start from pg_stat_activity
       where wait_event_type = 'Lock' and datname = current_database() order by query_start desc limit 1`;
     const waitingSince = async () =>
       (await story.rows<{ query_start: Date }>(waiting))[0]?.query_start.getTime() ?? 0;
-    // The acknowledgements come after 3 s; writing the outcome waits, and is abandoned after 1 s.
+    // The acknowledgements come after 3 s. Recording the outcome waits and is abandoned after 1 s.
     const last = Math.max(...(await arrivedAt()));
     await waitUntil(async () => (await waitingSince()) > last + 6_000);
     await somebody.query("commit");

@@ -8,7 +8,7 @@ import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 beforeAll(buildDist);
 
 const PEOPLE = 4;
-/** Texts of an instance for each kill, each way. */
+/** Texts of an instance for each kill and direction. */
 const TEXTS = 12;
 
 let on: WhatsAppStory;
@@ -36,11 +36,9 @@ interface ReportedMessage {
   status: string;
   jid: string;
   text: string;
-  /** Names of its events in their order. */
   events: string[] | null;
 }
 
-/** In the order in which they were reported. */
 async function readReported({ id }: PairedInstance, prefix: string): Promise<ReportedMessage[]> {
   return on.story.rows<ReportedMessage>(
     `select m.message_id, m.status, m.jid, m.content ->> 'text' as text, reported.events
@@ -56,7 +54,7 @@ async function readReported({ id }: PairedInstance, prefix: string): Promise<Rep
 
 const personOf = (n: number) => people[n % PEOPLE] ?? "";
 
-/** Each person writes in order, and all at the same time; the ids of the texts are added to `said`. */
+/** Contacts write concurrently, each in order. Adds the ids of the texts to `said`. */
 async function receiveTexts({ phone }: PairedInstance, prefix: string, said: Set<string>): Promise<void> {
   const texts = Array.from({ length: TEXTS }, (_, n) => n);
   await Promise.all(
@@ -67,7 +65,7 @@ async function receiveTexts({ phone }: PairedInstance, prefix: string, said: Set
   );
 }
 
-/** Every text whose receipt the network has is in the log, or in the journal until it is reported. */
+/** Every text with a receipt on the network is in the log, or in the journal until it is reported. */
 async function expectStoredBeforeReceipts(said: ReadonlySet<string>): Promise<void> {
   const { deliveries } = await on.network.control.ledger();
   const receipted = deliveries.filter(({ id, receipted_at }) => said.has(id) && receipted_at !== undefined);
@@ -114,7 +112,7 @@ async function expectNoGap(instance: PairedInstance): Promise<void> {
   expect(count).toBe(last);
 }
 
-/** What the network saw agrees with what the gateway reported. */
+/** The network's ledger matches the gateway's reports. */
 async function expectLedgerAgrees(instance: PairedInstance): Promise<void> {
   const { decryptions, deliveries } = await on.network.control.ledger();
   expect(decryptions.filter(({ error }) => error !== undefined)).toEqual([]);
@@ -126,7 +124,7 @@ async function expectLedgerAgrees(instance: PairedInstance): Promise<void> {
   expect(ids).toEqual(expect.arrayContaining(sent.map(({ message_id }) => message_id)));
 }
 
-/** The first passes take what came while the gateway was dead; by the third, texts go both ways. */
+/** The first passes process what arrived while the gateway was dead. From the third on, texts go both ways. */
 const POINTS = [
   "report:before-commit:3",
   "inbound:before-commit:1",

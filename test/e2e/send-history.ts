@@ -5,11 +5,11 @@ import { checkLedgers, type LedgerFindings } from "./checker.ts";
 import type { E2eStory, PairedInstance } from "./e2e-story.ts";
 import { type ClientSend, type LedgerSources, type Ledgers, readLedgers } from "./ledgers.ts";
 
-/** A send that was answered with 202. */
+/** A send with a 202. */
 export interface AcknowledgedSend {
   text: string;
   number: string;
-  /** Row number: the order in which it was taken. */
+  /** Row number, which gives the order of acceptance. */
   id: number;
   jobId: string;
   message_id: string;
@@ -23,7 +23,7 @@ export interface PlannedSend {
 const AT_ONCE = 16;
 const RETRY_MS = 20;
 
-/** So many texts to so many people, told apart by their names. */
+/** `count` distinct texts to `personCount` contacts. */
 export function planSends(name: string, count: number, personCount: number): PlannedSend[] {
   return Array.from({ length: count }, (_, i) => ({
     text: `${name}-${i}`,
@@ -31,7 +31,7 @@ export function planSends(name: string, count: number, personCount: number): Pla
   }));
 }
 
-/** Asks until every send is taken, with its key, also from the next process when one is killed. */
+/** Retries each send with its key until it is accepted, across restarts. */
 export async function sendAll(
   story: E2eStory,
   instance: PairedInstance,
@@ -57,14 +57,14 @@ async function sendUntilTaken(
     try {
       return await sendOnce(story, instance, planned, planned.text);
     } catch (error) {
-      // A refusal for now, one that does not know, or no answer at all.
+      // A temporary refusal, an unknown outcome, or no response.
       if (error instanceof WaygateError && ![503, 504].includes(error.status)) throw error;
       await delay(RETRY_MS);
     }
   }
 }
 
-/** Asks a single time; rejects when the answer is not a 202. */
+/** Sends one request. Rejects unless it returns 202. */
 export async function sendOnce(
   story: E2eStory,
   instance: PairedInstance,
@@ -78,7 +78,7 @@ export async function sendOnce(
   return { ...planned, jobId, message_id: pendingMessageId, id: data.message.id };
 }
 
-/** What a checker calls flawless, but for what may be repeated. */
+/** Findings of a flawless run, without the counts of permitted repeats. */
 export const FLAWLESS = {
   lostEvents: [],
   givenUp: [],
@@ -91,7 +91,7 @@ export const FLAWLESS = {
   outOfOrder: [],
 } satisfies Partial<LedgerFindings>;
 
-/** Accepted sends as the client's ledger has them. */
+/** Accepted sends in the client's ledger. */
 export function toClientSends(accepted: readonly AcknowledgedSend[]): ClientSend[] {
   return accepted.map(toClientSend);
 }
@@ -100,12 +100,12 @@ export function toClientSend({ text, number, id, jobId, message_id }: Acknowledg
   return { key: text, chat: number, known: "ok", order: id, job_id: jobId, message_id };
 }
 
-/** A send that was refused and is not asked for again. */
+/** A send that was refused and is not repeated. */
 export function toRefused({ text, number }: PlannedSend): ClientSend {
   return { key: text, chat: number, known: "fail" };
 }
 
-/** Waits until everything is done, then compares what the client, the network, the gateway and the receiver saw. */
+/** Waits until all queues are empty and compares the four ledgers. */
 export async function readHistory(
   story: E2eStory,
   accepted: readonly AcknowledgedSend[],
@@ -113,7 +113,7 @@ export async function readHistory(
   return checkLedgers(await readStoryLedgers(story, { sends: toClientSends(accepted) }));
 }
 
-/** The ledgers of everybody in a story, once everything is done and nothing more comes, like a session that is back. */
+/** The ledgers of a story once all work is done and nothing more arrives. */
 export async function readStoryLedgers(
   story: E2eStory,
   reported: Pick<LedgerSources, "sends" | "says" | "network">,
@@ -121,7 +121,7 @@ export async function readStoryLedgers(
   const { rows, receiver } = story;
   let before: Ledgers | undefined;
   for (;;) {
-    // What the network still holds for the gateway becomes events, and jobs.
+    // Messages that the network still holds become events and jobs.
     await waitUntil(async () => (await rows("select from sandbox.inbox limit 1")).length === 0, 300_000);
     await story.drained(300_000);
     const now = await readLedgers({ rows, receiver, ...reported });

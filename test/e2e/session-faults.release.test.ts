@@ -28,7 +28,7 @@ afterAll(() => story.end());
 const health = () => createClient({ baseUrl: story.gateway.url, adminToken: ADMIN_TOKEN }).health();
 const statusOf = async (instance: PairedInstance) =>
   (await story.clientOf(instance).getInstanceStatus({ id: instance.id })).data;
-/** A busy machine may be too slow for a single request. */
+/** Polls, because a busy machine may be slow. */
 const becomes = (instance: PairedInstance, status: string) =>
   waitUntil(async () => (await statusOf(instance).catch(() => undefined))?.status === status);
 const disconnectionsOf = ({ id }: PairedInstance) =>
@@ -87,7 +87,7 @@ test("the health page and the doctor command name both faults", async () => {
 test("a restart with an intact Baileys, or a new pairing, ends the fault", async () => {
   await story.gateway.kill("SIGTERM");
   await story.start();
-  // There is no network, so it stops trying to pair.
+  // Without a network the pairing gives up.
   await becomes(whatsapp, "disconnected");
   await story.clientOf(sandbox).logoutInstance({ id: sandbox.id });
   const { data } = await story.clientOf(sandbox).connectInstance({ id: sandbox.id, wait_seconds: 60 });

@@ -25,7 +25,7 @@ describe("a gateway that cannot start", () => {
     await other.remove();
   });
 
-  /** The output of a refused start; one sentence, no stack. */
+  /** Output of a refused start: one sentence without a stack. */
   async function refusal(settings: Record<string, string>): Promise<string> {
     const gateway = story.launch({ WAYGATE_DATA_DIR: other.path, ...settings });
     expect(await gateway.exited).toEqual({ code: 1, signal: null });
@@ -106,14 +106,14 @@ test("a gateway that is killed while it creates its tables creates them at the n
   const [story, empty] = [await createE2eStory(), await createEmptyDatabase()];
   const { pool } = empty.database;
   await pool.query(MIGRATION_TABLE);
-  // The lock lets the migration do its work and not commit it.
+  // The lock lets the migration run but not commit.
   const holder = await pool.connect();
   await holder.query("begin; lock table kysely_migration in exclusive mode");
   const waiting = "select pid from pg_locks where relation = 'kysely_migration'::regclass and not granted";
   const gateway = story.launch({ DATABASE_URL: empty.url });
   await waitUntil(async () => (await pool.query(waiting)).rows.length > 0);
   await gateway.kill();
-  // PostgreSQL does not look for a client whose statement waits.
+  // PostgreSQL does not notice a lost client while a statement waits.
   await pool.query(`select pg_terminate_backend(pid) from (${waiting}) held`);
   holder.release(true);
   await story.start({ DATABASE_URL: empty.url });

@@ -6,7 +6,7 @@ import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.
 
 beforeAll(buildDist);
 
-/** Makes the program throw an unexpected error at SIGUSR2. */
+/** Makes SIGUSR2 throw an unexpected error. */
 const BUGS = {
   "an exception that nobody catches": "throw new Error('surprise')",
   "a rejection that nobody handles": "Promise.reject(new Error('surprise'))",
@@ -48,10 +48,10 @@ describe("a gateway that is being stopped", () => {
     const { kill, output } = await story.start();
     const ending = kill("SIGTERM");
     await waitUntil(() => output().includes('"stopping"'));
-    // The first ones count as the same signal, which a terminal sends to a process and to its parent.
+    // Immediate repeats count as one signal, because a terminal signals a process and its parent.
     const again = setInterval(() => void kill("SIGTERM"), 50);
     void ending.finally(() => clearInterval(again));
-    // A graceful shutdown would end with 0, and one that takes too long with a log line.
+    // A graceful shutdown exits with 0, and a slow one logs a line.
     expect(await ending).toEqual({ code: 1, signal: null });
     expect(output()).not.toContain("stopping took too long");
   });

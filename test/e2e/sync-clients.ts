@@ -13,15 +13,14 @@ interface RequestedSend extends PlannedSend {
 }
 
 /**
- * One client for each chat, which waits for each response before its next sync send. Every second one has keys, and
- * repeats a request until its key leads to the outcome; the others repeat none.
+ * One client for each chat, which waits for each response before its next sync send. Every second client has
+ * idempotency keys and retries until the outcome is known.
  */
 export interface SyncClients {
-  /** How many requests have ended. */
   count(): number;
-  /** Each sends until it is over, to the gateway that is there now. */
+  /** Sends until `isOver`, to the current gateway. */
   send(name: string, urlNow: () => string, isOver: () => boolean): Promise<void>;
-  /** What they know of everything so far; a request without a response counts as accepted if there is a message. */
+  /** The clients' ledger. A request without a response counts as accepted if its message exists. */
   readLedger(): Promise<ClientSend[]>;
 }
 
@@ -36,7 +35,7 @@ export function createSyncClients(on: WhatsAppStory, people: readonly string[]):
   const requested: RequestedSend[] = [];
   const clientAt = (baseUrl: string) => createClient({ baseUrl, apiKey: on.instance.api_key });
 
-  /** What the client knows; undefined: it repeats the request with its key. */
+  /** The client's knowledge; undefined if it retries with its key. */
   async function sendOne(url: string, planned: PlannedSend, idempotencyKey?: string) {
     const response = await clientAt(url)
       .sendText({ id: on.instance.id, ...planned }, { idempotencyKey })
@@ -81,7 +80,7 @@ export function createSyncClients(on: WhatsAppStory, people: readonly string[]):
     },
     async readLedger() {
       const rows = await on.story.rows<SendRow>(
-        // A send that never began frees its key once its caller's wait is over: the repeated request is another one.
+        // A send that never started frees its key when its caller's wait ends, so the retry is another send.
         `select id, content ->> 'text' as text, message_id, job_id from message
          where direction = 'outbound' and content ->> 'text' = any($1)
            and (submitted_at is not null or status is distinct from 'failed'

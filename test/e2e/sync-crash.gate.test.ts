@@ -23,14 +23,14 @@ const POINTS = [
 let on: WhatsAppStory;
 
 beforeAll(async () => {
-  // A send that has not begun must not miss its deadline while the gateway starts on a slow machine.
+  // A queued send must not miss its deadline while the gateway starts on a slow machine.
   on = await startWhatsAppStory({
     env: { WAYGATE_UNKNOWN_OUTCOME_WAIT: "2500ms", WAYGATE_ACK_TIMEOUT: "60s" },
   });
 });
 afterAll(() => on.end());
 
-/** Submitted messages that have not arrived at the network. */
+/** Submitted messages that have not reached the network. */
 async function readSubmittedOnly(): Promise<string[]> {
   const rows = await on.story.rows<{ message_id: string }>(
     "select message_id from message where submitted_at is not null and outcome_at is null",
@@ -61,7 +61,7 @@ test("kills at six points and one at random lose no sync send, repeat at most th
         () => isOver,
       );
     });
-    // The send at that point was submitted by the statement that accepted it.
+    // At that point the accepting statement has already marked the send as submitted.
     if (point === "accept:before-run") expect(await readSubmittedOnly()).not.toEqual([]);
   }
   await on.start();

@@ -7,7 +7,7 @@ import { startWhatsAppStory, type WhatsAppStory } from "./whatsapp-story.ts";
 
 beforeAll(buildDist);
 
-/** `WAYGATE_PROOF=full`: the number of messages in the documentation, which takes ten minutes. */
+/** `WAYGATE_PROOF=full` sends as many messages as the documentation says, in ten minutes. */
 const IS_FULL = process.env.WAYGATE_PROOF === "full";
 const KILLED = IS_FULL ? { messages: 300, kills: 50 } : { messages: 40, kills: 3 };
 const PATIENCE_MS = IS_FULL ? 1_800_000 : 300_000;
@@ -15,7 +15,7 @@ const PATIENCE_MS = IS_FULL ? 1_800_000 : 300_000;
 describe("messages between a gateway and WhatsApp", () => {
   let on: WhatsAppStory;
   let contact: string;
-  /** The codes that its pairing has shown. */
+  /** QR codes shown so far. */
   let qrs: number;
 
   beforeAll(async () => {

@@ -8,22 +8,21 @@ import { spawnWhatsAppServer } from "../whatsapp-server/process/server-process.t
 import type { WhatsAppServer } from "../whatsapp-server/server.ts";
 import { createE2eStory, type E2eStory, type PairedInstance } from "./e2e-story.ts";
 
-/** A gateway on a WhatsApp of its own, each in a process of its own. */
+/** A gateway and a simulated WhatsApp server, each in its own process. */
 export interface WhatsAppStory {
   readonly network: WhatsAppServer;
   readonly story: E2eStory;
-  /** Its phone is on the network; paired once `pair` was called. */
+  /** Its phone is on the network; `pair` pairs it. */
   readonly instance: PairedInstance;
   client(): Client;
-  /** Starts the gateway, with a way to its database that can be cut. */
+  /** Starts the gateway with a database connection that can be cut. */
   start(): Promise<void>;
-  /** The gateway has no database as long as `work` lasts. */
+  /** Cuts the database for the duration of `work`. */
   withoutDatabase(work: () => Promise<void>): Promise<void>;
-  /** Makes the instance and scans its QR, all through the API. */
+  /** Creates the instance and scans its QR code through the API. */
   pair(): Promise<void>;
-  /** Makes and pairs another instance, with a phone of its own. */
+  /** Creates and pairs another instance with its own phone. */
   pairAnother(): Promise<PairedInstance>;
-  /** Resolves when every paired instance is connected. */
   online(): Promise<void>;
   /** Messages of webhooks with this event, each once, in the order of their arrival. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
@@ -31,14 +30,13 @@ export interface WhatsAppStory {
   end(): Promise<void>;
 }
 
-/** With a way to the network other than the straight one, and outside of a test run a database server, if given. */
+/** `network` replaces the direct connection to the network. Outside a test run, pass a database server. */
 export async function startWhatsAppStory({
   way = async (url: string) => url,
   env = {},
   server,
 }: {
   way?: (url: string) => Promise<string>;
-  /** Further settings of the gateway. */
   env?: Record<string, string>;
   server?: string;
 } = {}): Promise<WhatsAppStory> {
@@ -55,7 +53,7 @@ export async function startWhatsAppStory({
   const proxy = await startDatabaseProxy(story.store.url);
   const client = () => story.clientOf(instance);
   const instances = [instance];
-  // After a start the row still says for a moment how it was before.
+  // After a start the row still shows the old status for a moment.
   const isThere = async (number: string) =>
     (await network.control.person(number)).devices.some((device) => device.online);
   const isOnline = async (one: PairedInstance) =>
@@ -67,7 +65,7 @@ export async function startWhatsAppStory({
     const { data } = await owner.createInstance({ name: "Sales", network: "whatsapp", webhook_url });
     story.receiver.trust(data.webhook_secret);
     Object.assign(one, { id: data.id, api_key: data.api_key });
-    // On a busy machine the first QR may come after the answer.
+    // On a busy machine the first QR code may come after the response.
     let qr: string | null = null;
     await waitUntil(async () => {
       qr = (await story.clientOf(one).connectInstance({ id: one.id })).data.qr_code;

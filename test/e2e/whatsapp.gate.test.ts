@@ -10,7 +10,7 @@ describe("a gateway on WhatsApp", () => {
   let on: WhatsAppStory;
   let proxy: ProxyServer;
   let contact: string;
-  /** The codes that its pairing has shown. */
+  /** QR codes shown so far. */
   let qrs: number;
 
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe("a gateway on WhatsApp", () => {
     qrs = received("instance.qr").length;
     const { id } = on.instance;
     const { data: sent } = await on.client().sendText({ id, number: contact, text: "Oi, Ana" });
-    // The receipt of a fast phone may have arrived before the response.
+    // The receipt of a fast phone may arrive before the response.
     expect(sent.status).toMatch(/^(sent|delivered|read)$/);
     await says("Oi!");
     await waitUntil(() => received("message.received").some(({ text }) => text === "Oi!"));

@@ -22,9 +22,9 @@ const paired: PairedClient[] = [];
 const delays: number[] = [];
 let [resetAt, lastAt] = [0, 0];
 
-/** Baileys alone, with its keys in memory: the limit of a gateway that uses it. */
+/** Plain Baileys with keys in memory: the upper bound for a gateway that uses it. */
 const handlers = {
-  /** Until there are so many sessions; returns their phones. */
+  /** Pairs until there are so many sessions. Returns their phones. */
   async pair(input: {
     network: WhatsAppServerProcess;
     controlUrl: string;

@@ -5,7 +5,7 @@ import { packageRoot } from "../../../src/platform/package-version.ts";
 // biome-ignore lint/suspicious/noExplicitAny: each process says what it takes
 type RequestHandlers = Record<string, (input: any) => Promise<unknown>>;
 
-/** A process of the bench: what it does costs the bench itself nothing, and its own processor time can be told. */
+/** A process of the bench, separate so that its CPU time can be measured. */
 export interface BenchProcess<Handlers extends RequestHandlers> {
   pid: number;
   ask<Name extends keyof Handlers & string>(
@@ -21,7 +21,7 @@ interface Reply {
   error?: string;
 }
 
-/** Runs the module of this name in `processes`, which calls `serveRequests`. */
+/** Runs the named module of `processes`, which calls `serveRequests`. */
 export function spawnBenchProcess<Handlers extends RequestHandlers>(name: string): BenchProcess<Handlers> {
   const child = fork(join(packageRoot(), `dist/test/bench/processes/${name}.js`));
   let asked = 0;

@@ -5,9 +5,9 @@ import { offer, type Pace } from "../event-source.ts";
 import type { GatewaySession } from "../measured-gateway.ts";
 import { serveRequests } from "./bench-process.ts";
 
-/** Most connections of an open loop, which does not wait for responses. */
+/** Connection limit of an open loop, which does not wait for responses. */
 const OPEN_CONNECTIONS = 256;
-/** At once, for a burst: more do not make the WhatsApp server faster. */
+/** Concurrent senders of a burst. More do not make the WhatsApp server faster. */
 const BURST_WORKERS = 20;
 
 export type LoadPace = ClosedLoad | Pace;
@@ -15,14 +15,14 @@ export type LoadPace = ClosedLoad | Pace;
 export interface SendLoad {
   baseUrl: string;
   sessions: readonly GatewaySession[];
-  /** Each session writes to each of them in turn. */
+  /** Each session writes to each number in turn. */
   numbers: readonly string[];
   pace: LoadPace;
 }
 
 export interface InboundLoad {
   controlUrl: string;
-  /** Phones that write, and phones of the sessions. */
+  /** Senders, and phones of the sessions. */
   people: readonly string[];
   phones: readonly string[];
   /** A burst is sent as fast as the server can. */
@@ -32,7 +32,7 @@ export interface InboundLoad {
 export type LoadGenerator = typeof handlers;
 
 const handlers = {
-  /** One text from each session to each number, so that their encryption has begun. */
+  /** Sends one text from each session to each number, which sets up their encryption. */
   async greet({ sessions, numbers, ...load }: SendLoad): Promise<void> {
     const send = createSender({ ...load, sessions, numbers }, sessions.length);
     await Promise.all(
@@ -50,7 +50,7 @@ const handlers = {
     return runOpenLoop(pace, send);
   },
 
-  /** Each text is `at <due time> <number of the text>`, so that the receiver can tell the delay. */
+  /** Each text is `at <due time> <number>`, from which the receiver computes the delay. */
   async receive({ controlUrl, people, phones, pace }: InboundLoad): Promise<LoadFigures> {
     const control = connectControl(controlUrl);
     const say = (n: number, dueAt: number) => {
@@ -66,7 +66,7 @@ const handlers = {
 
 serveRequests(handlers);
 
-/** The rate counts until the last act has ended, which is later than the pace says if the gateway falls behind. */
+/** The rate includes the time until the last action ends, which exceeds the pace if the gateway falls behind. */
 async function runOpenLoop(pace: Pace, act: Parameters<typeof offer>[1]): Promise<LoadFigures> {
   const began = performance.now();
   const offered = await offer(pace, act);
@@ -74,7 +74,7 @@ async function runOpenLoop(pace: Pace, act: Parameters<typeof offer>[1]): Promis
   return summariseLoad(offered, Math.max(pace.seconds, tookSeconds));
 }
 
-/** The nth text: sessions take turns, then the numbers of each. */
+/** Distributes texts over sessions, then over the numbers of each. */
 function createSender(
   { baseUrl, sessions, numbers }: Omit<SendLoad, "pace">,
   connections: number,

@@ -3,7 +3,7 @@ import { percentile } from "../../run/process-figures.ts";
 import { startLocalServer } from "../../servers/local-server.ts";
 import { serveRequests } from "./bench-process.ts";
 
-/** What arrived since the last `reset`; times in milliseconds. */
+/** Figures since the last `reset`, in milliseconds. */
 export interface ReceivedFigures {
   /** Each text once. */
   count: number;
@@ -22,7 +22,7 @@ const seen = new Set<string>();
 let [repeated, resetAt, resetDate, lastAt] = [0, 0, 0, 0];
 
 const handlers = {
-  /** Answers every request with 200; returns its URL. */
+  /** Responds to every request with 200. Returns its URL. */
   async listen(_: null): Promise<string> {
     const { url } = await startLocalServer(async (request, response) => {
       const body = await buffer(request);
@@ -49,11 +49,11 @@ const handlers = {
 
 serveRequests(handlers);
 
-/** The text of a load is `at <due time> <number of the text>`; others do not count. */
+/** Counts only texts of the form `at <due time> <number>`. */
 function record(body: Buffer): void {
   const { data } = JSON.parse(body.toString("utf8")) as { data?: { message?: { text?: string } } };
   const [word, due, n] = (data?.message?.text ?? "").split(" ");
-  // A text of the run before is late.
+  // A late text of the previous run.
   if (word !== "at" || n === undefined || Number(due) < resetDate) return;
   if (seen.has(n)) repeated += 1;
   else delays.push(Date.now() - Number(due));

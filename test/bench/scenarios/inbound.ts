@@ -11,10 +11,10 @@ export interface Received extends ReceivedFigures {
   lagMs: number;
 }
 
-/** How long the last text may take to come. */
+/** Timeout for the last text. */
 const PATIENCE_MS = 60_000;
 
-/** Sends the load and waits until as many texts have arrived. */
+/** Sends the load and waits for as many texts. */
 export async function receive(
   { load }: MeasuredStage,
   // biome-ignore lint/suspicious/noExplicitAny: the receiver of webhooks, or the library
@@ -32,7 +32,7 @@ export async function receive(
   return { ...read, offered: count, lagMs: driverLagMs };
 }
 
-/** Texts a second; a number of texts as fast as the network can. */
+/** Texts a second, or a burst as fast as the network can. */
 type InboundPace = { perSecond: number } | { burst: number };
 
 interface InboundPoint {
@@ -55,10 +55,10 @@ const SHORT_POINTS: InboundPoint[] = [{ perSecond: 10 }, { perSecond: 100 }, { b
   sessions: 1,
   pace,
 }));
-/** People who write to each session. */
+/** Senders for each session. */
 const PEOPLE = 25;
 
-/** From a text at the network to its webhook, and the same texts to Baileys alone. */
+/** Latency from a text on the network to its webhook, compared with plain Baileys. */
 export const inbound: Scenario = {
   title: "Inbound texts to a webhook",
   async open(options) {
@@ -125,12 +125,12 @@ function toFigures(gateway: Received, library: Received): Figures {
   };
 }
 
-/** Of each direction. */
+/** In each direction. */
 const PER_SECOND = 10;
 const SESSIONS = 100;
 const SHORT_SESSIONS = 10;
 
-/** Few messages each way over many sessions: what a message costs that shares its batch with nobody. */
+/** A few messages each way over many sessions: the cost of a message that shares no batch. */
 export const trickle: Scenario = {
   title: "Few messages over many sessions",
   async open(options) {

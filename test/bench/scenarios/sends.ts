@@ -37,7 +37,7 @@ export function toSendFigures({
   return { per_second: perSecond, p50_ms: p50, p99_ms: p99, max_ms: max, failed, load_lag_ms: driverLagMs };
 }
 
-/** Processor time for each of so many messages, and memory at the end. */
+/** CPU time per message, and memory at the end. */
 export function costOf(use: Record<StageRole, ProcessUse>, count: number): Figures {
   return {
     gateway_cpu_ms: use.gateway.cpuMs / count,
@@ -60,12 +60,12 @@ const POINTS: SendPoint[] = [
   { sessions: 20, connections: 40 },
   { sessions: 100, connections: 100 },
 ];
-/** In short runs. */
+/** Limit in short runs. */
 const MOST_SESSIONS = 20;
 /** Of each session. */
 const RECIPIENTS = 20;
 
-/** Texts through HTTP, each answered when the network has it, and Baileys alone with as many under way. */
+/** Sync sends over HTTP, and plain Baileys with the same concurrency. */
 export const sends: Scenario = {
   title: "Sync texts",
   async open(options) {
@@ -131,7 +131,7 @@ function compare(
 
 const IDLE_MS = 5000;
 
-/** From the start of the program to its first 200 on /health, and what it holds then. */
+/** Time from the start to the first 200 of /health, and memory then. */
 export const starts: Scenario = {
   title: "Starts, and memory at idle",
   async open() {
@@ -156,7 +156,7 @@ async function startCold(): Promise<Figures> {
   return figures;
 }
 
-/** The steps of the quick start after `npm start`, as one program sends them. */
+/** The steps of the quick start after `npm start`, as one program. */
 async function startToWebhook(): Promise<Figures> {
   const dataDir = await makeDataDir();
   const receiver = await startReceiver();

@@ -29,7 +29,7 @@ export const f1: ChaosRow = {
   id: "F1",
   fault: "kill -9 around a send: at five points, with all unanswered, at random",
   async run({ story: create, random }) {
-    // Longer than a start takes, so that a later send of the chat would overtake one in doubt if it could.
+    // Longer than a start, so that a later send of the chat could overtake one with an unknown outcome.
     const story = await create({ WAYGATE_UNKNOWN_OUTCOME_WAIT: "2500ms" });
     await story.start();
     const instance = await story.pair();
@@ -64,7 +64,10 @@ export const f1: ChaosRow = {
   },
 };
 
-/** Between the network's taking and its answer; a receipt would tell what became of them, without one they are in doubt. */
+/**
+ * Kills the gateway after the network has accepted sends, before their acknowledgement. Without receipts the outcome
+ * is unknown.
+ */
 async function killUnanswered(story: E2eStory, instance: PairedInstance): Promise<AcknowledgedSend[]> {
   const plan = Array.from({ length: IN_FLIGHT.sends }, (_, i) => {
     return { text: `slow-${i}`, number: `5521987${String(i).padStart(2, "0")}0005` };
@@ -78,7 +81,7 @@ async function killUnanswered(story: E2eStory, instance: PairedInstance): Promis
   return accepted;
 }
 
-/** The seconds from now until each has its outcome. */
+/** Seconds until each send has its outcome. */
 async function untilDecided(story: E2eStory, sends: readonly AcknowledgedSend[]): Promise<number> {
   const began = performance.now();
   const open = "select from message where id = any ($1) and outcome_at is null";
@@ -87,14 +90,14 @@ async function untilDecided(story: E2eStory, sends: readonly AcknowledgedSend[])
   return (performance.now() - began) / 1000;
 }
 
-/** It connects again by itself, without a QR. */
+/** Waits until it reconnects without a QR code. */
 async function isStillPaired(story: E2eStory, { id, phone }: PairedInstance): Promise<string[]> {
   const qrs = await story.rows("select from event where instance_id = $1 and event = 'instance.qr'", id);
   const devices = await story.rows("select from sandbox.device where phone = $1", phone);
   return [...atMost(1, "QRs", qrs.length), ...atMost(1, "devices", devices.length)];
 }
 
-/** Each with the latest pass at which the gateway dies there; a dispatch may take all deliveries that wait. */
+/** Fault points, each with the highest pass at which the gateway dies. A dispatch may take all pending deliveries. */
 const DELIVERY_POINTS: [point: string, latest: number][] = [
   ["delivery:dispatched", 1],
   ["delivery:before-connect", 8],
@@ -103,7 +106,7 @@ const DELIVERY_POINTS: [point: string, latest: number][] = [
 ];
 const TEXTS = 24;
 
-/** F2: two instances with an address each, so that what comes to the wrong one is seen. */
+/** F2: two instances with separate addresses, so that a misdirected event is seen. */
 export const f2: ChaosRow = {
   id: "F2",
   fault:
@@ -131,7 +134,7 @@ export const f2: ChaosRow = {
   },
 };
 
-/** The receiver has the whole request, and the gateway dies before it hears so. */
+/** Kills the gateway after the receiver has read the whole request. */
 async function killBeforeResponse({ gateway, receiver }: E2eStory, work: () => void): Promise<void> {
   receiver.respond(() => void gateway.kill());
   work();
@@ -145,7 +148,7 @@ export const f3: ChaosRow = {
   run: (round) => killSameJob(round, 20),
 };
 
-/** Deaths use up no attempt: the next try has the number that it would have had. */
+/** Kills use up no attempt: the next one has the number that it would have had. */
 export async function killSameJob({ story: create }: Round, deaths: number): Promise<RoundFigures> {
   const story = await create();
   await story.start();

@@ -4,16 +4,16 @@ import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
 
-/** F1 has the other steps of a send. Each with the latest pass at which the gateway dies there. */
+/** The other steps of a send are in F1. Each step has the highest pass at which the gateway dies. */
 const STEPS: [point: string, latest: number][] = [
   ["campaign:before-queue", 1],
   ["campaign:after-queue", 1],
   ["send:after-wire", 15],
 ];
 const RECIPIENTS = 200;
-/** So many of them stand in the campaign under the other spelling of their number too. */
+/** Recipients that are listed twice, under both spellings of their number. */
 const TWINS = 30;
-/** To these the network takes its time with the acknowledgement. */
+/** The network acknowledges these slowly. */
 const SLOW_EVERY = 10;
 
 export const f5: ChaosRow = {
@@ -60,7 +60,7 @@ async function createCampaign(story: E2eStory, instance: PairedInstance): Promis
   return data.id;
 }
 
-/** The request would refuse them as duplicates; only what is checked before the send can find them now. */
+/** Inserted directly, because the request would refuse them. Only the check before the send can find them. */
 async function addTwins(story: E2eStory, id: number): Promise<void> {
   await story.rows(
     `insert into campaign_recipient (account_id, campaign_id, phone)
@@ -70,7 +70,7 @@ async function addTwins(story: E2eStory, id: number): Promise<void> {
   );
 }
 
-/** The network has taken one of which it has not told yet. */
+/** Kills the gateway while an acknowledgement is missing. */
 async function killUnanswered(story: E2eStory): Promise<void> {
   const taken = "select message_id from sandbox.ledger where action = 'send' and outcome = 'slow'";
   const before = (await story.rows(taken)).length;
@@ -82,7 +82,9 @@ async function readStatus(story: E2eStory, id: number): Promise<string | undefin
   return (await story.rows<{ status: string }>("select status from campaign where id = $1", id))[0]?.status;
 }
 
-/** Nobody gets it twice, whoever was not reached is told as such, the totals are exact, one event tells each outcome. */
+/**
+ * Checks that nobody got the message twice, that unreached recipients are reported, and that totals and events match.
+ */
 async function checkReach(story: E2eStory, id: number): Promise<{ sent: number; breaches: string[] }> {
   const all = await story.rows<{ status: string; reason: string | null; arrivals: number }>(
     `select r.status, r.reason, (select count(*)::int from sandbox.ledger l

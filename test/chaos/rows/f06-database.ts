@@ -14,7 +14,7 @@ import { keepRequestingOnce } from "../request-once.ts";
 
 const BACK_SECONDS = 10;
 const ANSWER_SECONDS = 5;
-/** A crash of this one must lose nothing that it has acknowledged. */
+/** Settings under which a crash loses nothing that is acknowledged. */
 const SAFE = { synchronous_commit: "on", full_page_writes: "on" };
 
 export const f6: ChaosRow = {
@@ -56,14 +56,14 @@ export const f6: ChaosRow = {
 
 interface Outage {
   what: string;
-  /** From the return of the database to the first answer. */
+  /** From the return of the database to the first response. */
   backSeconds: number;
   slowestSeconds: number;
   refusals: number;
   wrong: string[];
 }
 
-/** Asks the gateway all the time, from the fault until it answers again for a while. */
+/** Polls the gateway from the fault until it has responded for a while. */
 async function watch(
   what: string,
   story: E2eStory,
@@ -130,7 +130,7 @@ async function query<Row extends pg.QueryResultRow>(url: string, text: string): 
   }
 }
 
-/** A gateway that makes its tables when the database dies makes them at its next start. */
+/** If the database dies during a migration, the next start completes it. */
 async function killInMigration(
   round: Round,
   server: string,

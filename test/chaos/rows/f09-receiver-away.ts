@@ -15,10 +15,10 @@ import {
 } from "../steady-load.ts";
 
 const AWAY_SECONDS = { "1 s": 1, "10 min": 600, "26 h": 93_600 };
-/** What docs/guides/webhooks.md says. */
+/** The schedule of docs/guides/webhooks.md. */
 const SCHEDULE_SECONDS = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 36_000];
 const SPREAD = 0.2;
-/** Between the plan and the row that says when the try was. */
+/** Between the scheduled time and the row that records the attempt. */
 const SLACK_SECONDS = 1;
 
 export const f9: ChaosRow = {
@@ -52,7 +52,7 @@ export const f9: ChaosRow = {
   },
 };
 
-/** Lets so much time pass from failure to failure, and answers the waits between them in seconds. */
+/** Advances the clock from failure to failure and returns the waits in seconds. */
 async function letPass(gateway: TestGateway, rows: Rows, text: string, seconds: number): Promise<number[]> {
   const waits: number[] = [];
   for (let passed = 0; ; ) {
@@ -65,7 +65,7 @@ async function letPass(gateway: TestGateway, rows: Rows, text: string, seconds: 
   }
 }
 
-/** How often a text's delivery has failed, and the seconds between the last failure and the next try. */
+/** Failed attempts of a text's delivery, and the seconds until the next one. */
 async function readPlan(rows: Rows, text: string): Promise<{ attempts: number; wait: number } | undefined> {
   const found = await rows<{ attempts: number; wait: number }>(
     `select d.attempts, extract(epoch from d.next_retry_at - a.created_at)::float8 as wait
@@ -87,7 +87,7 @@ const ENDPOINTS = 100;
 const MOST_RISE = 1;
 const LOAD = { perSecond: 50, seconds: 10 };
 
-/** F11: of 100 endpoints one hangs, one answers 429 to all and one 500; the others do not feel it. */
+/** F11: of 100 endpoints one hangs, one returns 429 and one 500. The others are not affected. */
 export const f11: ChaosRow = {
   id: "F11",
   fault: "one of 100 endpoints hangs, one floods 429, one answers 500",
@@ -131,7 +131,7 @@ async function startBadReceivers(round: Round): Promise<Receiver[]> {
   return bad;
 }
 
-/** What comes to all of them, as the healthy ones see it. */
+/** Sends load to all and measures the healthy ones. */
 async function load(story: E2eStory, all: readonly Endpoint[], healthy: readonly Endpoint[], name: string) {
   const shares = { ...LOAD, perSecond: (LOAD.perSecond * all.length) / healthy.length };
   const saidAt = await receiveSteadily(all, { name, ...shares });

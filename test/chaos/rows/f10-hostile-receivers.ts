@@ -17,13 +17,13 @@ import {
   receiveSteadily,
 } from "../steady-load.ts";
 
-/** A receiver that means no good, with its own ledger of connections. */
+/** A hostile receiver with a ledger of its connections. */
 export interface HostileReceiver {
   name: string;
   url: string;
-  /** Milliseconds that each connection stood until now, as seen from here. */
+  /** Age of each connection in ms. */
   connectionMs(): number[];
-  /** Bytes that it could get rid of. */
+  /** Bytes that it could send. */
   sent(): number;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface HostileReceiver {
 interface Variant {
   name: string;
   scheme?: "http" | "https";
-  /** What it does once a request has come; a TLS client never gets that far. */
+  /** Runs after a request has arrived, which a hanging TLS handshake never reaches. */
   respond(socket: Socket): void;
 }
 
@@ -61,7 +61,6 @@ const VARIANTS: readonly Variant[] = [
   { name: "hangs in the TLS handshake", scheme: "https", respond: () => {} },
 ];
 
-/** One of each kind. */
 export function startHostileReceivers(): Promise<HostileReceiver[]> {
   return Promise.all(VARIANTS.map(startReceiver));
 }
@@ -98,14 +97,14 @@ async function startReceiver({ name, scheme = "http", respond }: Variant): Promi
   };
 }
 
-/** A little now and then, for ever. */
+/** Sends a small piece now and then, endlessly. */
 function drip(socket: Socket, head: string, piece: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write(piece), DRIP_MS);
   socket.once("close", () => clearInterval(timer));
 }
 
-/** As fast as the other side reads. */
+/** Sends as fast as the client reads. */
 function pour(socket: Socket, head: string, mebibytes: number): void {
   let left = mebibytes;
   socket.write(head);
@@ -116,7 +115,7 @@ function pour(socket: Socket, head: string, mebibytes: number): void {
   more();
 }
 
-/** 210 MB that travel as 200 KB. */
+/** 210 MB as a gzip body of 200 kB. */
 function bomb(socket: Socket): void {
   const body = BOMB;
   socket.write(`${OK}content-encoding: gzip\r\ncontent-length: ${body.byteLength}\r\n\r\n`);
@@ -132,14 +131,14 @@ const TIMEOUT_MS = 2_000;
 const LATE_MS = 500;
 const MOST_GROWTH_MB = 32;
 const MOST_RISE = 0.2;
-/** The other side hears of the end a little later. */
+/** The client notices the end slightly later. */
 const LEDGER_LATE_MS = 1_000;
-/** A connection that is not there yet is given up by its own clock. */
+/** The connect timeout ends a connection that is not open yet. */
 const CONNECT_MS = 5_000;
-/** So long that nine are slower than its p99: of fewer one hiccup of the disk would be it. */
+/** Long enough that nine deliveries are above p99: a single slow disk write does not decide it. */
 const LOAD = { perSecond: 30, seconds: 30 };
 
-/** F10: receivers that hang, drip, flood and break; each call ends in time, and nobody else feels it. */
+/** F10: receivers that hang, drip, flood and reset. Each call ends in time without affecting other receivers. */
 export const f10: ChaosRow = {
   id: "F10",
   fault: "slow and hostile receivers",
@@ -171,7 +170,7 @@ export const f10: ChaosRow = {
     });
     const tries = await readTries(hostile);
     const needless = await findNeedless(story, [calm.outcome, noisy.outcome]);
-    // A young process grows beside good receivers too.
+    // Memory of a young process grows with good receivers too.
     const usualMb = Math.max(0, calm.peakMb - warmUp.peakMb);
     const grownMb = Math.max(0, noisy.peakMb - calm.peakMb - usualMb);
     return judge({ calm: calm.outcome, noisy: noisy.outcome, needless, grownMb, tries, hostile, crowded });
@@ -204,12 +203,12 @@ async function load(story: E2eStory, healthy: Endpoint[], name: string): Promise
   return readLoad(await receiveSteadily(healthy, { name, ...LOAD }), [story.receiver]);
 }
 
-/** Meanwhile something is always under way to each of the others, and little more, be they hostile or not. */
+/** Keeps a low load on each of the others meanwhile, hostile or not. */
 async function loadBeside(others: readonly Endpoint[], measure: () => Promise<LoadOutcome>) {
   let isOver = false;
   const keepBusy = async (): Promise<void> => {
     for (let n = 0; !isOver; n++) {
-      // Once to each of them.
+      // One text to each.
       await receiveSteadily(others, { name: `beside-${n}`, perSecond: 5, seconds: others.length / 5 });
     }
   };
@@ -220,7 +219,7 @@ async function loadBeside(others: readonly Endpoint[], measure: () => Promise<Lo
   return outcome;
 }
 
-/** How much the process holds at most meanwhile. */
+/** Peak memory of the process during the work. */
 async function watchMemory(pid: number, work: () => Promise<LoadOutcome>) {
   let peakMb = 0;
   const look = async (): Promise<void> => {
@@ -257,7 +256,7 @@ interface Seen {
   grownMb: number;
   tries: Try[];
   hostile: Attacker[];
-  /** Why times are not judged, if they are not. */
+  /** Why the times are not checked, if they are not. */
   crowded: string | undefined;
 }
 
@@ -291,7 +290,7 @@ function judge({ calm, noisy, needless, grownMb, tries, hostile, crowded }: Seen
   };
 }
 
-/** Connections that stood longer than a call may take; one whose response was complete is kept for the next. */
+/** Connections older than a call may take. One with a complete response is kept for reuse. */
 function findStuck({ name, connectionMs }: HostileReceiver): string[] {
   const endMs = name === "hangs in the TLS handshake" ? CONNECT_MS : TIMEOUT_MS;
   const stuck = connectionMs().filter((ms) => ms > endMs + LEDGER_LATE_MS);

@@ -17,7 +17,7 @@ const PORT = 80;
 const AT_ONCE = 8;
 const HOW = { id: "F12", fault: "addresses of the cloud's metadata server and of neighbours" };
 
-/** F12: forged addresses at every door; none of them leads to an internal listener. */
+/** F12: internal addresses in every input. No request reaches an internal listener. */
 export const f12 = inIsolatedNetwork(HOW);
 
 export const insideF12: ChaosRow = {
@@ -57,7 +57,7 @@ export const insideF12: ChaosRow = {
   },
 };
 
-/** Names that lead inside; the rest of the world does not exist. */
+/** Names that resolve to internal addresses; all others do not exist. */
 function nameOf(name: string) {
   const inside: Record<string, string> = {
     "metadata.google.internal": PLACES.metadata,
@@ -91,7 +91,7 @@ function forgedUrls(): string[] {
     "LOCALHOST.",
     ...names,
   ];
-  // Two disguises each: the plain one, and one in turn.
+  // Two spellings of each: the plain one and one other in turn.
   return hosts.flatMap((host, index) => {
     const all = disguises(host, PORT);
     return [all[0] ?? "", all[1 + (index % (all.length - 1))] ?? ""];
@@ -100,7 +100,7 @@ function forgedUrls(): string[] {
 
 type Knock = (url: string) => Promise<"refused" | "passed">;
 
-/** Every input of a customer that is fetched from here. */
+/** Every input whose URL the gateway fetches. */
 function doorsOf({ client, id }: Endpoint): Record<string, Knock> {
   const webhook = { id, name: "Forged", events: ["message.received" as const], is_active: false };
   return {
@@ -110,14 +110,14 @@ function doorsOf({ client, id }: Endpoint): Record<string, Knock> {
   };
 }
 
-/** Those that need a group, an administrator or another side that would have to answer. */
+/** Inputs that need a group, an administrator or another server. */
 async function furtherDoorsOf(story: E2eStory, { client, id }: Endpoint): Promise<Record<string, Knock>> {
   const owner = await story.signIn();
   const { jid } = (await client.createGroup({ id, name: "Team", participants: ["5521966100000"] })).data;
   const integration = (provider: "n8n" | "typebot" | "chatwoot", config: object) =>
     knock(client.saveIntegration({ id, provider, config: { ...config } }));
   return {
-    // A group takes what it can of its settings, and tells of the others in its answer.
+    // A group applies the settings that it can and reports the others.
     "group image": (image) =>
       knock(client.updateGroupSettings({ id, jid, image }), ({ data }) => data.applied.length > 0),
     "global webhook": (url) => knock(owner.putGlobalWebhook({ url })),
@@ -137,7 +137,7 @@ async function knock<Result>(request: Promise<Result>, isTaken: (result: Result)
   }
 }
 
-/** Webhooks that were saved in other days, under another policy: the check that counts is made when they are dialled. */
+/** Webhooks saved before the policy. The check at connect time must block them. */
 async function deliverTo(
   story: E2eStory,
   shop: Endpoint,

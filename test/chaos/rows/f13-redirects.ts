@@ -16,7 +16,7 @@ const PORT = 80;
 const STATUSES = [301, 302, 303, 307, 308, 200];
 const HOW = { id: "F13", fault: "redirects to the inside, to files and to the gateway itself" };
 
-/** F13: a webhook follows no redirect; a file is fetched from where its address leads, but never from the inside. */
+/** F13: webhooks follow no redirect. Files follow redirects, but never to internal addresses. */
 export const f13 = inIsolatedNetwork(HOW);
 
 export const insideF13: ChaosRow = {
@@ -34,7 +34,7 @@ export const insideF13: ChaosRow = {
     const open = await startOpenServer(PORT, ({ url = "" }, response) => {
       const [, status, target] = /^\/(\d+)\/(\d)/.exec(url) ?? [];
       const to = targets[Number(target)] ?? "";
-      // 200 stands for the header of browsers.
+      // 200 stands for a `Refresh` header.
       const headers = status === "200" ? { refresh: `0;url=${to}` } : { location: to };
       response.writeHead(Number(status ?? 404), headers).end("go there");
     });
@@ -86,7 +86,7 @@ async function deliverToAll(story: E2eStory, shops: readonly Endpoint[]): Promis
   return story.rows<Logged>(first);
 }
 
-/** The same addresses as files to send; addresses how many were refused. A 200 is a file, and text is no image. */
+/** Sends the same addresses as files and returns how many were refused. Text with status 200 is no image. */
 async function fetchAll(shop: Endpoint | undefined, paths: readonly string[]): Promise<number> {
   let refused = 0;
   for (const path of paths) {
@@ -104,7 +104,7 @@ const REBINDING = { id: "F14", fault: "names that change where they lead" };
 const OUTSIDE: DnsResponse = { addresses: [PLACES.open] };
 const inside = (...addresses: string[]): DnsResponse => ({ addresses });
 
-/** What each name leads to, from the first question on; the last answer stays. */
+/** The addresses of each name by query. The last one repeats. */
 const NAMES: Readonly<Record<string, readonly ReturnType<Zone>[]>> = {
   "honest.test": [OUTSIDE],
   "turns-to-metadata.test": [OUTSIDE, inside(PLACES.metadata)],
@@ -125,7 +125,7 @@ const NAMES: Readonly<Record<string, readonly ReturnType<Zone>[]>> = {
 };
 const TRIES = 4;
 
-/** F14: names that lead outside when they are looked at and inside when they are dialled. */
+/** F14: DNS rebinding, with names that resolve to a public address when checked and to an internal one when dialled. */
 export const f14 = inIsolatedNetwork(REBINDING);
 
 export const insideF14: ChaosRow = {
@@ -162,7 +162,7 @@ export const insideF14: ChaosRow = {
   },
 };
 
-/** A webhook for each name; one that is refused when it is saved comes into the row all the same. */
+/** One webhook for each name. One that is refused is inserted directly. */
 async function saveEach(story: E2eStory): Promise<Endpoint[]> {
   const names = Object.keys(NAMES);
   const shops = await pairEach(
@@ -178,7 +178,7 @@ async function saveEach(story: E2eStory): Promise<Endpoint[]> {
   return shops;
 }
 
-/** Until each has had its tries, so that an answer that comes late has its chance too. */
+/** Waits until each webhook was tried, so that late DNS responses count. */
 async function tryEach(story: E2eStory, shops: readonly Endpoint[]): Promise<void> {
   for (const { client, id } of shops) {
     await client.sandboxReceive({ id, from: "5521966100000", text: "Where are you?" });

@@ -32,12 +32,12 @@ import { readBlockers } from "../request-once.ts";
 
 const PIECE = Buffer.alloc(64 * 1024, "x");
 
-/** A volume of its own in memory, gone when the round is over. */
+/** A tmpfs volume that is removed after the round. */
 export interface SmallDisk {
   path: string;
-  /** Takes all room but so many bytes. */
+  /** Fills the volume up to so many bytes. */
   fill(leave?: number): void;
-  /** Gives back what was taken. */
+  /** Deletes what `fill` wrote. */
   free(): void;
 }
 
@@ -73,10 +73,10 @@ const FILES_MIB = 3;
 const FILE = Buffer.alloc(400_000, "x");
 const UPLOADS = 3;
 const PICTURE = FILE.toString("base64");
-/** The media store is tried again after half a minute. */
+/** The media store retries after 30 s. */
 const STORED_WITHIN_MS = 90_000;
 
-/** The volumes of media, of the data directory and of the log have no room, one after the other. */
+/** Fills the volumes of media, data directory and log in turn. */
 export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   const disks = {
     media: mountSmallDisk(round, FILES_MIB),
@@ -97,7 +97,7 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   const areReady = async () => (await states()).every(({ status }) => status === "ready");
   await expect("with room", /^200$/);
   disks.media.fill();
-  // What is sent and what comes in waits in the database.
+  // Messages in both directions wait in the database.
   await expect("media full", /^200$/);
   await shop.client.sandboxReceive({ id: shop.id, from: "5521966000005", media: { base64: PICTURE } });
   const isNamed = async () => (await readBlockers(gateway.url)).includes("media_store_full");
@@ -126,7 +126,7 @@ export async function fillFileVolumes(round: Round): Promise<RoundFigures> {
   };
 }
 
-/** A gateway whose standard output is a file, as under most supervisors. */
+/** A gateway with its standard output in a file, as under most supervisors. */
 async function startLoggingTo(
   round: Round,
   settings: Readonly<Record<string, string>>,
@@ -170,13 +170,13 @@ async function pairShop(url: string): Promise<Shop> {
   return { url, client, id: data.id, api_key: data.api_key };
 }
 
-/** Sends a file as a form does; returns each status, with its code, once. */
+/** Uploads a file as a form and returns each status with its code, once. */
 async function upload({ url, id, api_key }: Shop): Promise<string[]> {
   const seen = new Set<string>();
   for (let n = 0; n < UPLOADS; n++) {
     const form = new FormData();
     form.set("number", "5521966000005");
-    // Another content each time, or it would be the same file.
+    // Different content each time, because equal files are stored once.
     form.set("file", new Blob([FILE, `${Math.random()}`], { type: "application/pdf" }), "a.pdf");
     const response = await fetch(`${url}/api/v1/instances/${id}/send-media`, {
       method: "POST",
@@ -190,16 +190,16 @@ async function upload({ url, id, api_key }: Shop): Promise<string[]> {
 }
 
 const DATABASE_MIB = 220;
-/** Room for a few rows, but not for the next piece of PostgreSQL's own log. */
+/** Enough for a few rows, but not for the next WAL segment. */
 const CRUMBS = 2 * 1024 * 1024;
 const FULL_MS = 8_000;
 const BACK_WITHIN_S = 15;
 const BLOCKERS = ["disk_nearly_full", "database_unavailable"];
 const REFUSED = /^(507 STORAGE_FULL|503 \w+)$/;
-/** The send that was under way when PostgreSQL ended: accepted, and nobody can record its outcome. */
+/** The send in progress when PostgreSQL ended: accepted, but its outcome cannot be recorded. */
 const CAUGHT = "504 SEND_TIMEOUT";
 
-/** Fills the volume of the embedded database: first no rows fit, then not even PostgreSQL's log. */
+/** Fills the volume of the embedded database: first no rows fit, then no WAL. */
 export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const disk = mountSmallDisk(round, DATABASE_MIB);
   const story = await round.story({ DATABASE_URL: "", WAYGATE_DATA_DIR: `${disk.path}/data` });
@@ -207,7 +207,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const instance = await story.pair();
   const rows = await openRows(round, `${disk.path}/data`);
   const client = createSender(story, instance);
-  // Deliveries under way when the room ends: their receiver responds slowly.
+  // Deliveries are in progress when the disk is full, because their receiver is slow.
   story.receiver.respond(async (_, response) => {
     await delay(300);
     response.writeHead(200).end();
@@ -217,7 +217,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   const first = await client.sendFor("no-rows", FULL_MS);
   disk.free();
   disk.fill(CRUMBS);
-  // What it would do by itself after 16 MiB of changes.
+  // Happens automatically after 16 MiB of changes.
   await rows("select pg_switch_wal()").catch(() => {});
   const second = await client.sendFor("no-log", FULL_MS);
   disk.free();
@@ -225,7 +225,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   await client.finish();
   await drained(rows);
   const ledgers = await readLedgers({ rows, receiver: story.receiver, sends: client.ledger() });
-  // PostgreSQL's own crash cuts what is being recorded, as a kill does.
+  // PostgreSQL's crash interrupts the recording, as a kill does.
   const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
     ...figures,
@@ -253,7 +253,6 @@ function hasEnded(story: E2eStory): boolean {
   }
 }
 
-/** Connects to the embedded database and reconnects if necessary. */
 async function openRows(round: Round, dataDir: string): Promise<Rows> {
   const pool = new pg.Pool({ connectionString: await findRunningDatabase(dataDir), max: 1 });
   pool.on("error", () => {}).on("connect", (client) => client.on("error", () => {}));
@@ -270,7 +269,7 @@ interface FullTime {
   breaches: string[];
 }
 
-/** A client with a ledger that repeats rejected requests with the same key. */
+/** A client with a ledger that retries rejected requests with the same key. */
 function createSender(story: E2eStory, instance: PairedInstance) {
   const sends = new Map<string, ClientSend>();
 
@@ -293,7 +292,7 @@ function createSender(story: E2eStory, instance: PairedInstance) {
     async send(name: string, count: number) {
       for (let n = 0; n < count; n++) await attempt(`${name}-${n}`);
     },
-    /** Repeats every rejected request until it is accepted. */
+    /** Retries every rejected request until it is accepted. */
     async finish() {
       for (const { key, known } of [...sends.values()]) {
         if (known !== "ok") await waitUntil(async () => (await attempt(key)) === "202");
@@ -331,7 +330,10 @@ async function secondsUntilTaken(client: { attempt(key: string): Promise<string>
   return Math.round((performance.now() - began) / 100) / 10;
 }
 
-/** F15: no room for the database, for media, in the data directory, for the log; refused with a word, and then back. */
+/**
+ * F15: full disk of the database, media, data directory and log. Requests are refused with a reason, and the gateway
+ * recovers.
+ */
 export const f15: ChaosRow = {
   id: "F15",
   fault: "disk full: database, media, data directory, log",

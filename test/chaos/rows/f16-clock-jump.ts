@@ -23,7 +23,10 @@ const STEADY_MS = 250;
 const RECIPIENTS = 60;
 const CLOCK = join(packageRoot(), "dist/test/chaos/shifted-clock.js");
 
-/** F16: the wall clock of the gateway jumps beside the database's; times that wait are the database's, waits are monotonic. */
+/**
+ * F16: the gateway's wall clock jumps, the database's does not. Stored times use the database's clock, waits are
+ * monotonic.
+ */
 export const f16: ChaosRow = {
   id: "F16",
   fault: "jumps of the gateway's clock",
@@ -40,7 +43,7 @@ export const f16: ChaosRow = {
     story.receiver.respond(({ body }, response) => {
       response.writeHead(isFailing(body) ? 500 : 200).end();
     });
-    // Beside them, or the breaker of the webhook would open.
+    // Without successful deliveries the circuit breaker of the webhook would open.
     const steady = keepSaying(story, instance);
     await startFailing(story, instance);
     const campaigns = await startCampaigns(story, instance);
@@ -98,7 +101,7 @@ function isFailing(body: { data?: { message?: { text?: string } } } | undefined)
   return body?.data?.message?.text?.startsWith("fails") ?? false;
 }
 
-/** Events that their receiver refuses, so that something waits for its next try all the time. */
+/** Events that their receiver rejects, so that a retry is always pending. */
 async function startFailing(story: E2eStory, instance: PairedInstance): Promise<void> {
   const client = story.clientOf(instance);
   await story.rows("update webhook set max_attempts = 20");
@@ -138,7 +141,7 @@ function keepSaying(story: E2eStory, instance: PairedInstance): { stop(): Promis
   };
 }
 
-/** One that runs while the clock jumps, and one for the day after tomorrow. */
+/** One campaign that runs while the clock jumps, and one scheduled two days ahead. */
 async function startCampaigns(
   story: E2eStory,
   instance: PairedInstance,

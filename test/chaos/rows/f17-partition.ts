@@ -9,25 +9,24 @@ import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
-/** A TCP connection through this proxy, with its faults. */
 interface Pair {
   from: Socket;
   to: Socket;
-  /** Drops all bytes of the client, which receives nothing. */
+  /** Drops all bytes from the client. */
   isDeaf: boolean;
 }
 
-/** A way for TCP connections that can go bad. */
+/** A TCP proxy with network faults. */
 export interface UnreliableProxy {
   port: number;
-  /** Blocks old and new connections without closing them, until `mend`. */
+  /** Stops forwarding without closing connections, until `mend`. */
   hole(): void;
   /** Delays some bytes, like retransmissions, until `mend`. */
   lose(share: number): void;
   restore(): void;
-  /** Closes the far end without notifying the client. */
+  /** Closes the server's side without notifying the client. */
   halfOpen(): void;
-  /** Both ends get a RST. */
+  /** Sends RST to both sides. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -43,7 +42,7 @@ export async function startUnreliableProxy(
   let healed = Promise.resolve();
   let heal = (): void => {};
 
-  /** Keeps the order, whatever happens to single parts. */
+  /** Preserves the order of the bytes, however long each part is delayed. */
   async function carry(pair: Pair, source: Socket, sink: Socket): Promise<void> {
     try {
       for await (const part of source) {
@@ -51,9 +50,7 @@ export async function startUnreliableProxy(
         await healed;
         if (!pair.isDeaf) sink.write(part as Buffer);
       }
-    } catch {
-      // It was reset.
-    }
+    } catch {}
     await healed;
     if (!pair.isDeaf || source === pair.from) sink.destroy();
   }
@@ -106,7 +103,7 @@ export async function startUnreliableProxy(
   };
 }
 
-/** The session asks for a sign of life every 25 s. */
+/** The session sends a keep-alive every 25 s. */
 const LEAVES_WITHIN_SECONDS = 25 + 30;
 const PEOPLE = 4;
 const SENDS = 24;
@@ -114,9 +111,9 @@ const SENDS = 24;
 interface Variant {
   what: string;
   begin(line: UnreliableProxy): void;
-  /** How long it lasts; a fault of the moment lasts until the session has noticed. */
+  /** Duration; without one the fault lasts until the session notices it. */
   seconds?: number;
-  /** Long enough to be noticed. */
+  /** Whether the session notices it. */
   isNoticed?: boolean;
 }
 
@@ -128,7 +125,7 @@ const VARIANTS: readonly Variant[] = [
   { what: "black hole of 60 s", begin: hole, seconds: 60, isNoticed: true },
   { what: "half-open", begin: (line) => line.halfOpen(), isNoticed: true },
 ];
-/** In the first round alone: what is held for so long is most of the round. */
+/** Only in the first round, because it takes most of its time. */
 const LONG_HOLE: Variant = { what: "black hole of 10 min", begin: hole, seconds: 600, isNoticed: true };
 
 export const f17: ChaosRow = {
@@ -158,7 +155,7 @@ export const f17: ChaosRow = {
     await on.story.drained(300_000);
     const network = await readWhatsApp(on.network.control);
     const ledgers = await readStoryLedgers(on.story, { sends: toClientSends(accepted), network });
-    // The line to the network is cut, none to a receiver.
+    // Only the connection to the network breaks.
     const figures = judge(ledgers, { ...IN_FLIGHT, deliveries: 0, kills: variants.length });
     const open = await on.network.control.maxOpenAtOnce();
     const breaches = [
@@ -187,7 +184,7 @@ async function begin(round: Round): Promise<{ on: WhatsAppStory; line: Unreliabl
   return { on, line };
 }
 
-/** The seconds until the status is another than connected, where that is to come. */
+/** Seconds until the status is no longer connected, if that is expected. */
 async function breakLine(on: WhatsAppStory, line: UnreliableProxy, variant: Variant): Promise<number> {
   const began = performance.now();
   const logins = await countLogins(on);

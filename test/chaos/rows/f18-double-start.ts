@@ -20,7 +20,7 @@ export const f18: ChaosRow = {
   },
 };
 
-/** Three nodes start at once on a database with a paired instance and sends that wait, a few of them in doubt. */
+/** Three nodes start at once with a paired instance and pending sends, some with an unknown outcome. */
 async function startTogether(round: Round): Promise<RoundFigures> {
   const story = await round.story({ WAYGATE_UNKNOWN_OUTCOME_WAIT: USUAL_WAIT });
   await story.start();
@@ -29,7 +29,7 @@ async function startTogether(round: Round): Promise<RoundFigures> {
   await waitUntil(() => story.receiver.of("message.sent").length > 3, 60_000);
   await story.gateway.kill();
   const killedAt = performance.now();
-  // The network holds the socket of a killed process open until it has noticed the death.
+  // The kernel keeps the connection of a killed process until the network notices.
   const held = "select from pg_locks where locktype = 'advisory' and classid = $1 and database = $2";
   const [here] = await story.rows<{ oid: number }>(
     "select oid from pg_database where datname = current_database()",
@@ -56,7 +56,7 @@ async function startTogether(round: Round): Promise<RoundFigures> {
   };
 }
 
-/** The owner stands still until another node has its session, and wakes while that one sends. */
+/** Freezes the owner until another node has its session, and resumes it while that one sends. */
 export async function freezeOwner(round: Round): Promise<RoundFigures> {
   const on = await startWhatsAppStory({ server: round.databaseUrl });
   round.afterwards(() => on.end());
@@ -72,7 +72,7 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   await story.start({ WAYGATE_DATA_DIR });
   const plan = Array.from({ length: 180 }, (_, i) => ({ text: `frozen-${i}`, number: people[i % 6] ?? "" }));
   const sending = sendAll(story, on.instance, plan);
-  // Their clients go on with the frozen one once it wakes.
+  // The clients of the frozen node continue when it resumes.
   const clients = createSyncClients(on, people);
   let isOver = false;
   const syncing = clients.send(
@@ -92,7 +92,7 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   const taking = waitUntil(async () => (await ownerNow()) !== before).then(
     () => (performance.now() - frozenAt) / 1000,
   );
-  // A client that has asked the frozen one would wait for as long.
+  // A client that called the frozen node would wait as long.
   const accepted = await sending;
   const takeOverSeconds = await taking;
   await waitUntil(async () => (await logins()).length > loginsBefore, 60_000);
@@ -112,7 +112,7 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
     takeOverSeconds,
     breaches: [
       ...figures.breaches,
-      // One that stands still cannot close its own: the network ends it when the next one signs in.
+      // A frozen node cannot close its socket; the network does when the next one logs in.
       ...atMost(1, "sockets that another sign-in replaced", replaced),
       ...atMost(0, "sign-ins after the old owner woke", again),
       ...(exit.code === 0 ? [] : [`the old owner ended with ${exit.code ?? exit.signal}`]),

@@ -18,7 +18,7 @@ export const f19: ChaosRow = {
   run: (round) => stopInOrder(round, 2),
 };
 
-/** Stops under load as often as told, and then once while a receiver hangs and the network is silent. */
+/** Stops `stopsUnderLoad` times under load, and once while a receiver hangs and the network does not respond. */
 export async function stopInOrder({ story: create }: Round, stopsUnderLoad: number): Promise<RoundFigures> {
   const story = await create();
   const stops: Stop[] = [];
@@ -50,7 +50,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
     sends: [...toClientSends(accepted), { key: "silent", chat: silent.number, known: "unknown" }],
     says: [{ key: "to one that hangs", known: "ok" }],
   });
-  // What the network never confirms goes out again under its id, until its hold time ends.
+  // Without an acknowledgement, a message is sent again under its id until its hold time ends.
   const confirmed = ledgers.network.filter(({ key }) => key !== silent.text);
   const unconfirmed = ledgers.network.filter(({ key }) => key === silent.text).slice(0, 1);
   const network = [...confirmed, ...unconfirmed];
@@ -72,7 +72,7 @@ async function stopGateway({ gateway }: E2eStory, what: string): Promise<Stop> {
 }
 
 function withStops(figures: RoundFigures, stops: Stop[], more: string[]): RoundFigures {
-  // One that is given up after so long is judged by its time.
+  // A stop that timed out is judged by its duration.
   const ended = stops.filter(({ seconds }) => seconds < STOP_SECONDS);
   const bad = ended.filter(({ end }) => end !== "0").map(({ what, end }) => `${what} ended with ${end}`);
   return {

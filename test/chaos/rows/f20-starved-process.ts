@@ -27,7 +27,7 @@ const MOST_REQUESTS = 8;
 const FLOOD = 400;
 const STARVE = join(packageRoot(), "dist/test/chaos/starve.js");
 
-/** F20: a blocked event loop, a small heap, few file descriptors, a neighbour that takes every processor, a flood. */
+/** F20: a blocked event loop, a small heap, few file descriptors, a busy neighbour, and a request flood. */
 export const f20: ChaosRow = {
   id: "F20",
   fault: "starved process",
@@ -70,7 +70,7 @@ export const f20: ChaosRow = {
   },
 };
 
-/** For a while it can open next to nothing: no connections, no files. */
+/** Limits the open files for a while, which also blocks connections. */
 async function limitFiles(pid: number): Promise<void> {
   const limit = (soft: string) => execFileSync("prlimit", ["--pid", String(pid), `--nofile=${soft}:`]);
   const before = execFileSync("prlimit", ["--pid", String(pid), "--nofile", "--output=SOFT", "--noheadings"]);
@@ -88,11 +88,11 @@ async function takeProcessors(): Promise<void> {
 interface Flood {
   accepted: AcknowledgedSend[];
   refused: ClientSend[];
-  /** Refusals that do not say when to come back. */
+  /** Refusals without Retry-After. */
   silent: number;
 }
 
-/** All at once; who is refused does not come back. */
+/** Sends all at once without retries. */
 async function floodWith(story: E2eStory, instance: PairedInstance): Promise<Flood> {
   const flood: Flood = { accepted: [], refused: [], silent: 0 };
   const ask = async (planned: PlannedSend): Promise<void> => {

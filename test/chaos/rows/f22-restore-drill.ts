@@ -13,7 +13,7 @@ import type { ChaosRow, Round } from "../chaos-row.ts";
 const BACKUP_KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
 const DELIVERED = 40;
 const PENDING = 10;
-/** What a restore must bring back as it was. */
+/** Tables that a restore must bring back unchanged. */
 const TABLES = [
   "account",
   "instance",
@@ -26,7 +26,7 @@ const TABLES = [
   "audit",
 ];
 
-/** F22: the machine is lost, and the backup is brought into an empty database by the commands of the guide. */
+/** F22: the machine is lost, and the backup is restored into an empty database with the guide's commands. */
 export const f22: ChaosRow = {
   id: "F22",
   fault: "restore drill",
@@ -37,7 +37,7 @@ export const f22: ChaosRow = {
     await sendAll(story, instance, planSends("done", DELIVERED, 5));
     await waitUntil(() => countSent(story) === DELIVERED, 60_000);
     await story.drained();
-    // Some are accepted and not yet delivered when the backup is made.
+    // Some are accepted and not delivered when the backup is made.
     await story.receiver.shut();
     await sendAll(story, instance, planSends("later", PENDING, 5));
     await waitUntil(
@@ -78,7 +78,7 @@ function countSent({ receiver }: E2eStory): number {
   return new Set(receiver.of("message.sent").map(({ body }) => body.event_id)).size;
 }
 
-/** By the commands, as an operator would. */
+/** Uses the operator's commands. */
 async function moveBackup(round: Round, story: E2eStory): Promise<TestDatabase> {
   const place = await mkdtemp(join(tmpdir(), "waygate-drill-"));
   round.afterwards(() => rm(place, { recursive: true, force: true }));
@@ -98,12 +98,12 @@ async function run(settings: Readonly<Record<string, string>>, ...words: string[
   return stdout;
 }
 
-/** Where a row is told by what a restore does not touch: instances come up disconnected. */
+/** Columns that a restore leaves unchanged: it marks instances as disconnected. */
 const COMPARED: Record<string, string> = {
   instance: "(t.id, t.account_id, t.name, t.phone, t.network, t.webhook_secret)",
 };
 
-/** Content of every row; the restore may add some of its own, as it does to the audit log. */
+/** Compares every row. A restore may add rows, such as audit entries. */
 async function compareTables(story: E2eStory, restored: TestDatabase): Promise<string[]> {
   const different: string[] = [];
   for (const table of TABLES) {

@@ -10,9 +10,9 @@ const RANDOM_KEY = "hS2kQ9vYxW4mTz7LrB1nCf8JpD5gEu3A";
 interface Case {
   name: string;
   settings: Record<string, string>;
-  /** What it must say. */
+  /** The expected message. */
   says: RegExp;
-  /** Makes the data directory that it starts on. */
+  /** Prepares the data directory. */
   prepare?(dataDir: string): Promise<void>;
 }
 
@@ -69,13 +69,13 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** F23: secrets that are missing, short, known or of another gateway; it does not start, and says why in one line. */
+/** F23: missing, short, well-known and foreign secrets. The gateway refuses to start and says why in one line. */
 export const f23: ChaosRow = {
   id: "F23",
   fault: "missing, short, known and foreign secrets",
   async run(round) {
     const story = await round.story();
-    // The first node has sealed its secrets in this database.
+    // The first node encrypts its secrets with this key.
     await story.start({ NODE_ENV: "production" });
     const breaches: string[] = [];
     for (const one of CASES) breaches.push(...(await refuse(round, story, one)));

@@ -55,11 +55,11 @@ export const n3: ChaosRow = {
 };
 
 interface Node extends SpawnedGateway {
-  /** Starts it once more, where and as it was. */
+  /** Restarts it with the same port and settings. */
   again(): Promise<SpawnedGateway>;
 }
 
-/** The last of them is the one that the story asks, and no owner of anything. */
+/** The story calls the last node, which owns no session. */
 async function startNodes(round: Round, story: E2eStory): Promise<Node[]> {
   const WAYGATE_CLUSTER_SECRET = randomBytes(32).toString("base64");
   const nodes: Node[] = [];
@@ -79,7 +79,7 @@ async function startNodes(round: Round, story: E2eStory): Promise<Node[]> {
   throw new Error("there are no free ports");
 }
 
-/** Asks each node for a row, a call to the session and a send with its outcome. */
+/** Calls each node for a row, a session operation, and a send with its outcome. */
 async function askEach(
   nodes: readonly SpawnedGateway[],
   { id, api_key }: PairedInstance,
@@ -112,7 +112,7 @@ async function findOwner(story: E2eStory, nodes: readonly Node[]): Promise<Node>
   return owner;
 }
 
-/** Reads the stream of an instance until the round is over; answers the ids of the events so far. */
+/** Follows the event stream of an instance until the round ends. Returns the event ids so far. */
 function followEvents(
   round: Round,
   { url }: SpawnedGateway,
@@ -122,7 +122,7 @@ function followEvents(
   round.afterwards(() => input.abort());
   let output = "";
   const read = async (): Promise<void> => {
-    // From the first event on.
+    // Starts at the first event.
     const headers = { "x-api-key": api_key, "last-event-id": "0" };
     const path = `/api/v1/instances/${id}/events/stream`;
     const { body } = await fetch(`${url}${path}`, { headers, signal: input.signal });

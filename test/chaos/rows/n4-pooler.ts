@@ -12,9 +12,8 @@ import type { ChaosRow, Round } from "../chaos-row.ts";
 import { atMost, IN_FLIGHT, judge } from "../report.ts";
 import { keepRequestingOnce } from "../request-once.ts";
 
-/** A PgBouncer in transaction mode in front of one database, set up as docs/operation/scaling.md says. */
+/** PgBouncer in transaction mode in front of one database, as docs/operation/scaling.md configures it. */
 export interface Pooler {
-  /** The way through it. */
   url: string;
   start(): Promise<void>;
   kill(): Promise<void>;
@@ -27,7 +26,7 @@ export async function startPooler(round: Round, databaseUrl: string): Promise<Po
   const { value: port } = await freePortsFor(path).next();
   const file = join(path, "pgbouncer.ini");
   await writeFile(file, toSettings(new URL(databaseUrl), port));
-  // It does not run as root.
+  // PgBouncer refuses to run as root.
   await Promise.all([chmod(path, 0o755), chmod(file, 0o644)]);
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${port}`;
@@ -51,7 +50,7 @@ export async function startPooler(round: Round, databaseUrl: string): Promise<Po
   return pooler;
 }
 
-/** What docs/operation/scaling.md tells, and where the two meet. */
+/** The configuration of docs/operation/scaling.md with the addresses of this round. */
 function toSettings({ hostname, port, pathname, username, password }: URL, listenPort: number): string {
   const database = pathname.slice(1);
   return `[databases]
@@ -109,7 +108,7 @@ export const n4: ChaosRow = {
     const sends = [...toClientSends(accepted), ...(await once.stop())];
     const ledgers = await readStoryLedgers(story, { sends });
     const hasEnded = await Promise.race([exited.then(() => 1), delay(0, 0)]);
-    // What the dead pooler had in hand is committed or not, and done again where nobody knows.
+    // Statements in the killed pooler may be committed or not, and are retried if unknown.
     const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
     return {
       ...figures,
