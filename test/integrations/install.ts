@@ -9,8 +9,8 @@ const run = promisify(execFile);
 const INSTALL_WITHIN_MS = 600_000;
 
 /**
- * Installs a package from npm into a folder outside of the repository, unless it is there. Returns the given file of
- * it.
+ * Installs a package from npm into a folder outside of the repository, unless it is installed. Returns the path of
+ * `file` in it.
  */
 export async function installPackage(
   cacheFolder: string,
@@ -33,13 +33,13 @@ export async function installPackage(
 export const VERSIONS = ["2.8.4", "2.40.4"] as const;
 export type Version = (typeof VERSIONS)[number];
 
-/** Outside of the checkout: n8n is 1.7 GB, and is installed once for all checkouts. */
+/** Outside of the repository: n8n has 1.7 GB and is installed once for all checkouts. */
 const CACHE = join(process.env.WAYGATE_INTEGRATIONS_CACHE ?? join(homedir(), ".cache", "waygate"), "n8n");
 
-/** The folder with its package.json: what exactly is installed. */
+/** The folder whose package.json pins the version. */
 const pinOf = (version: Version) => `n8n-${version.replaceAll(".", "-")}`;
 
-/** The program of that version, installed from npm on first use. */
+/** Path of that version's program, which is installed from npm on first use. */
 export async function installN8n(version: Version): Promise<string> {
   const folder = join(CACHE, version);
   const program = join(folder, "node_modules", "n8n", "bin", "n8n");
@@ -51,7 +51,7 @@ export async function installN8n(version: Version): Promise<string> {
   return program;
 }
 
-/** Whether this Node runs that version of n8n. */
+/** Whether this Node version can run that version of n8n. */
 export async function runsHere(version: Version): Promise<boolean> {
   const file = join(import.meta.dirname, pinOf(version), "package.json");
   const { engines } = JSON.parse(await readFile(file, "utf8")) as { engines: { node: string } };

@@ -14,14 +14,14 @@ import { installPackage } from "./install.ts";
 
 const run = promisify(execFile);
 
-/** Where real products are installed; set by whoever wants these tests, which need the package registry. */
+/** Where to install real products. Enables these tests, which need the npm registry. */
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 
 const CONFORMANCE = { name: "@modelcontextprotocol/conformance", version: "0.1.16", file: "dist/index.js" };
 
 const OLDEST_NODE = 22;
 
-/** The other scenarios need sessions, or the tools, resources and prompts of the suite's own example server. */
+/** The other scenarios need sessions, or the suite's own example server. */
 const SCENARIOS = [
   "server-initialize",
   "ping",
@@ -31,7 +31,7 @@ const SCENARIOS = [
   "dns-rebinding-protection",
 ];
 
-/** Adds the API key, which the suite cannot send. */
+/** A proxy that adds the API key, which the suite cannot send. */
 async function startKeyProxy(targetOf: () => string, keyOf: () => string): Promise<Server> {
   const server = createServer(async (request, response) => {
     const { connection: _, "content-length": __, host: ___, ...headers } = request.headers;
@@ -82,7 +82,7 @@ describe("the conformance suite of MCP", runsHere, () => {
 
   test.each(SCENARIOS)("passes the scenario %s", async (scenario) => {
     const args = ["server", "--url", `${url}/mcp`, "--scenario", scenario];
-    // Ends with an error unless every check has passed.
+    // Fails unless every check has passed.
     const { stdout } = await run(process.execPath, [program, ...args], { cwd: folder, timeout: 60_000 });
     expect(stdout).toMatch(/Passed: [1-9]/);
   });

@@ -13,13 +13,13 @@ const run = promisify(execFile);
 const INSPECTOR_VERSION = "2.12.0";
 const ANSWER_WITHIN_MS = 60_000;
 
-/** The public client of the Model Context Protocol, which talks to the assistant tools as a host does. */
+/** The official MCP client, which calls the assistant tools as a host does. */
 interface McpInspector {
-  /** Returns what the inspector prints; throws with its complaint when it ends with an error. */
+  /** Returns the output of the inspector. Throws its error output if it fails. */
   call(method: string, ...options: string[]): Promise<unknown>;
 }
 
-/** Installs the inspector, unless it is there. Returns its program. */
+/** Installs the inspector if necessary and returns its path. */
 function installMcpInspector(cacheFolder: string): Promise<string> {
   return installPackage(cacheFolder, {
     name: "@modelcontextprotocol/inspector",
@@ -28,12 +28,12 @@ function installMcpInspector(cacheFolder: string): Promise<string> {
   });
 }
 
-/** Which assistant tools the inspector calls: those of a command, or those at a URL. */
+/** The server to inspect: a command or a URL. */
 type InspectedServer =
   | { command: readonly string[]; env: Readonly<Record<string, string>> }
   | { url: string; apiKey: string };
 
-/** `era`: the generation of the protocol that the inspector insists on. */
+/** `era`: the protocol version that the inspector requires. */
 function openMcpInspector(program: string, server: InspectedServer, era: "legacy" | "modern"): McpInspector {
   return {
     async call(method, ...options) {
@@ -48,7 +48,7 @@ function openMcpInspector(program: string, server: InspectedServer, era: "legacy
   };
 }
 
-/** The arguments before and after those of the request. */
+/** Arguments before and after those of the request. */
 function targetOf(server: InspectedServer): [string[], string[]] {
   if ("url" in server) {
     const header = `Authorization: Bearer ${server.apiKey}`;
@@ -60,7 +60,7 @@ function targetOf(server: InspectedServer): [string[], string[]] {
 
 beforeAll(buildDist);
 
-/** Where real products are installed; set by whoever wants these tests, which need the package registry. */
+/** Where to install real products. Enables these tests, which need the npm registry. */
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 const ANA = "5511988887777";
 

@@ -17,10 +17,9 @@ interface ChatRequest {
   tools?: { function: { name: string; parameters: unknown } }[];
 }
 
-/** A language model with OpenAI's API that calls the first tool once, and then ends. */
+/** An OpenAI-compatible model that calls the first tool once and then ends. */
 interface FakeChatModel {
   readonly url: string;
-  /** What it was asked. */
   readonly requests: ChatRequest[];
   stop(): Promise<void>;
 }
@@ -54,7 +53,7 @@ async function startFakeChatModel(toolInput: Record<string, unknown>): Promise<F
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** The sandbox knows no number that ends so. */
+/** Unknown in the sandbox. */
 const NOBODY = "5511999990000";
 
 const NODE = "n8n-nodes-waygate.waygate";
@@ -68,7 +67,7 @@ interface WorkflowNode {
   [field: string]: unknown;
 }
 
-/** Nodes that follow each other. */
+/** Connects nodes in sequence. */
 function chain(name: string, nodes: readonly WorkflowNode[]) {
   const edges = nodes
     .slice(1)
@@ -93,7 +92,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     n8n = await openN8n(await installN8n(version));
     await n8n.installNode(path);
     await n8n.start();
-    // With the slash that people copy from the address bar.
+    // With the trailing slash that a copied address has.
     const { shop, gateway } = story;
     data = { baseUrl: `${gateway.url}/`, instanceId: String(shop.id), apiKey: shop.api_key };
     const saved = { name: "Shop", type: "waygateApi", data };
@@ -106,7 +105,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     await scratch?.remove();
   });
 
-  /** Skipped, visibly, where this Node does not run this n8n. */
+  /** Skipped with a reason if this Node version cannot run this n8n. */
   function tell(title: string, tale: () => Promise<void>): void {
     test(title, async (context) => {
       if (!isHere) context.skip(`n8n ${version} does not run on Node ${process.version}`);
@@ -128,7 +127,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     node("Waygate Trigger", "n8n-nodes-waygate.waygateTrigger", 1, parameters);
   const waygate = (name: string, parameters: Record<string, unknown>) => node(name, NODE, 1, parameters);
 
-  /** Saves a workflow and activates it; returns its id. */
+  /** Saves and activates a workflow. Returns its id. */
   async function run(
     name: string,
     nodes: readonly WorkflowNode[],
@@ -160,7 +159,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     return n8n.request("POST", "/credentials/test", { credentials: tested });
   }
 
-  /** The last execution of a workflow, once it has ended so. */
+  /** The last execution of a workflow, once it has this status. */
   async function lastExecution(workflowId: string, status: string): Promise<{ id: string; text: string }> {
     await waitUntil(async () => (await n8n.executions(workflowId))[0] === status);
     const filter = encodeURIComponent(JSON.stringify({ workflowId }));
@@ -214,7 +213,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
       401,
       { message: "The signature is missing, wrong or too old." },
     ]);
-    // The gateway signs its test event, which is none of the chosen ones.
+    // The gateway sends a signed test event, which the node does not subscribe to.
     const { data: tested } = await story.shop.client.testWebhook({
       id: story.shop.id,
       webhookId: webhook?.id ?? 0,

@@ -11,13 +11,13 @@ import { ROOT } from "../source-files.ts";
 
 const run = promisify(execFile);
 
-/** Where real products are installed; set by whoever wants these tests, which need the package registry. */
+/** Where to install real products. Enables these tests, which need the npm registry. */
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 
 const PACKAGE = join(ROOT, "packages/n8n-nodes-waygate");
 const SOURCES = ["credentials", "nodes", "package.json", "tsconfig.json", "eslint.config.mjs", "README.md"];
 
-/** n8n's own linter and types, in the versions of the package: 640 packages that `npm ci` of the checkout leaves out. */
+/** n8n's linter and types in the package's versions: 640 packages that `npm ci` of the repository leaves out. */
 async function installTools(cacheFolder: string): Promise<string> {
   const { devDependencies } = JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8"));
   const manifest = JSON.stringify({ private: true, devDependencies });
@@ -44,7 +44,7 @@ describe(
     beforeAll(async () => {
       tools = join(await installTools(CACHE ?? ""), "node_modules");
       scratch = await makeScratchDir();
-      // This also writes the sources that come from the contract.
+      // Also writes the sources that are generated from the contract.
       packed = await packWorkspace("n8n-nodes-waygate", scratch.path);
       folder = join(scratch.path, "n8n-nodes-waygate");
       for (const name of SOURCES) await cp(join(PACKAGE, name), join(folder, name), { recursive: true });
@@ -52,9 +52,9 @@ describe(
     }, 900_000);
     afterAll(() => scratch?.remove());
 
-    /** Returns what a tool prints; throws with it if the tool fails. */
+    /** Returns the output of a tool. Throws it if the tool fails. */
     async function useTool(program: string, ...args: string[]): Promise<string> {
-      // With NODE_ENV=test the linter of n8n takes each file for a test of itself.
+      // With NODE_ENV=test n8n's linter treats every file as its own test.
       const { PATH, HOME } = process.env;
       const options = { cwd: folder, env: { PATH, HOME } };
       const { stdout, stderr } = await run(process.execPath, [join(tools, program), ...args], options).catch(

@@ -15,7 +15,7 @@ const WRITERS = 30;
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-/** A workflow of the documentation, with the node Settings filled in. */
+/** A workflow of the documentation with its Settings node filled in. */
 function readyWorkflow(name: string, settings: Record<string, string>): WorkflowFile {
   const workflow = JSON.parse(
     readFileSync(join(ROOT, `docs/guides/n8n/${name}.json`), "utf8"),
@@ -26,7 +26,7 @@ function readyWorkflow(name: string, settings: Record<string, string>): Workflow
   return workflow;
 }
 
-/** The same workflow once more, under another path. */
+/** The same workflow under another path. */
 function moved(workflow: WorkflowFile, path: string, id: string): WorkflowFile {
   const nodes = workflow.nodes.map((node) => {
     const isHook = node.type === "n8n-nodes-base.webhook";
@@ -35,7 +35,7 @@ function moved(workflow: WorkflowFile, path: string, id: string): WorkflowFile {
   return { ...workflow, id, nodes };
 }
 
-/** A Webhook node that answers with the HTTP response, or after a wait. */
+/** A Webhook node that responds directly, or after a wait. */
 function respondingWorkflow(id: string, path: string, body: string, waitSeconds = 0): WorkflowFile {
   const node = (name: string, type: string, typeVersion: number, parameters: Record<string, unknown>) => ({
     id: `${id}-${name}`,
@@ -111,7 +111,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     await n8n?.stop();
   });
 
-  /** Skipped, visibly, where this Node does not run this n8n. */
+  /** Skipped with a reason if this Node version cannot run this n8n. */
   function tell(title: string, tale: () => Promise<void>): void {
     test(title, async (context) => {
       if (!isHere) context.skip(`n8n ${version} does not run on Node ${process.version}`);

@@ -8,35 +8,34 @@ import { waitUntil } from "../gateway.ts";
 import { makeScratchDir } from "../run/scratch-dir.ts";
 
 const OWNER = { email: "owner@example.com", firstName: "Ana", lastName: "Lima", password: "Correct-horse-1" };
-// n8n loads thousands of files; on a busy machine that takes minutes.
+// n8n loads thousands of files, which takes minutes on a busy machine.
 const STARTS_WITHIN_MS = 600_000;
 
-/** A workflow as its file has it. */
 export interface WorkflowFile {
   id: string;
   nodes: { name: string; type: string; parameters: Record<string, unknown> }[];
   [field: string]: unknown;
 }
 
-/** A real n8n with a data folder of its own. */
+/** A real n8n with its own data folder. */
 export interface RealN8n {
   readonly url: string;
-  /** As somebody imports a file; before the first start. */
+  /** Imports a workflow file, before the first start. */
   importWorkflow(workflow: WorkflowFile): Promise<void>;
-  /** Installs a packed community node, as npm does; before the first start. */
+  /** Installs a packed community node, before the first start. */
   installNode(tarball: string): Promise<void>;
-  /** Sends a request of the editor, signed in as the owner. Returns the `data` of its response. */
+  /** Calls the editor's API as the owner. Returns the `data` of the response. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
   request(method: string, path: string, body?: object): Promise<any>;
-  /** The cookie of the editor, signed in as the owner. */
+  /** Session cookie of the owner. */
   signedInCookie(): Promise<string>;
-  /** Resolves as soon as its webhooks are there, those of active workflows perhaps not yet. */
+  /** Resolves when webhooks are served. Those of active workflows may come later. */
   start(): Promise<void>;
   kill(): Promise<void>;
-  /** Activates a workflow and waits until the webhook of its node Webhook is there. */
+  /** Activates a workflow and waits for its webhook. */
   activate(id: string): Promise<void>;
   deactivate(id: string): Promise<void>;
-  /** How executions of a workflow have ended, newest first. */
+  /** Statuses of a workflow's executions, newest first. */
   executions(id: string): Promise<string[]>;
   stop(): Promise<void>;
 }
@@ -66,7 +65,7 @@ export async function openN8n(program: string): Promise<RealN8n> {
   async function call(method: string, path: string, body?: object) {
     const response = await fetch(`${url}/rest${path}`, {
       method,
-      // n8n closes an idle connection after five seconds, which a request may meet.
+      // n8n closes idle connections after five seconds, possibly during a request.
       headers: { cookie, "content-type": "application/json", connection: "close" },
       ...(body && { body: JSON.stringify(body) }),
     });
@@ -124,7 +123,7 @@ export async function openN8n(program: string): Promise<RealN8n> {
       const nodes = join(folder.path, ".n8n", "nodes");
       await mkdir(nodes, { recursive: true });
       await writeFile(join(nodes, "package.json"), '{"name":"installed-nodes","private":true}\n');
-      // n8n provides what a node names as its peer.
+      // n8n itself provides the node's peer dependencies.
       const flags = ["--ignore-scripts", "--legacy-peer-deps", "--no-audit", "--no-fund", "--offline"];
       await promisify(execFile)("npm", ["install", ...flags, tarball], { cwd: nodes });
     },
@@ -142,7 +141,7 @@ export async function openN8n(program: string): Promise<RealN8n> {
       await call("POST", `/workflows/${id}/activate`, { versionId });
       const webhook = (nodes as WorkflowFile["nodes"]).find(({ type }) => type === "n8n-nodes-base.webhook");
       if (webhook === undefined) return;
-      // An unknown method is refused in another way once the path is there.
+      // An unknown method gets another status once the path exists.
       await waitUntil(async () => {
         const response = await fetch(`${url}/webhook/${webhook.parameters.path}`, { method: "DELETE" });
         return (await response.text()).includes("not registered for DELETE");

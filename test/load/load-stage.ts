@@ -11,35 +11,34 @@ import {
 import { cpuMs, findProcessTree, readProcess, readUse, residentMb } from "../run/process-figures.ts";
 import type { Receivers } from "./receivers.ts";
 
-/** What may be said on the command line, `--seconds 30`; each load has its own defaults. */
+/** Command line options such as `--seconds 30`. Each load has defaults. */
 export interface LoadTestOptions {
   seconds?: number;
-  /** A second. */
+  /** Per second. */
   rate?: number;
   sessions?: number;
   jobs?: number;
 }
 
-/** What came of a load. */
 export interface LoadVerdict {
-  /** Counts of what the ledgers of client, gateway, network and receivers tell differently; each has to be 0. */
+  /** Differences between the ledgers of client, gateway, network and receivers. Each must be 0. */
   ledgers: object;
-  /** Goals that were missed, in words. */
+  /** Missed goals as sentences. */
   missed: string[];
 }
 
-/** A word on a figure that should be below its goal. */
+/** A sentence if the figure is at or above the goal. */
 export function atOrAbove(goal: number, what: string, value: number): string[] {
   return value < goal ? [] : [`${what} ${value.toFixed(0)}, to be below ${goal}`];
 }
 
-/** What the ledgers disagree in. */
+/** Ledger differences that are not 0. */
 export function disagreements({ ledgers }: LoadVerdict): string[] {
   const counts = Object.entries(ledgers).filter(([, count]) => count !== 0);
   return counts.map(([name, count]) => `${name} ${count}`);
 }
 
-/** What the node and its database have used so far. */
+/** CPU time and memory of the node and its database. */
 export interface Meter {
   nodeMs: number;
   databaseMs: number;
@@ -60,17 +59,17 @@ export async function readMeter({ gateway, database: { pool } }: LoadStage): Pro
   return { nodeMs: await cpuMs(gateway.pid), databaseMs: postgres.cpuMs, walBytes: wal, keptBytes: kept };
 }
 
-/** What each of so many has cost, in words. */
+/** CPU time of each of `count` operations, as text. */
 export function costOfEach(before: Meter, after: Meter, count: number): string {
   const each = (of: keyof Meter) => (after[of] - before[of]) / count;
   return `each costs ${each("nodeMs").toFixed(2)} ms of the node, ${each("databaseMs").toFixed(2)} ms of PostgreSQL, ${(each("walBytes") / KB).toFixed(1)} KiB of write-ahead log and ${(each("keptBytes") / KB).toFixed(1)} KiB of disk`;
 }
 
-/** The built gateway in a process of its own, on a database that the load can look into. */
+/** The built gateway in its own process, on a database that the load can query. */
 export interface LoadStage {
   readonly gateway: BenchGateway;
   readonly database: Database;
-  /** Paired and connected. */
+  /** Creates, pairs and connects an instance. */
   pair(name: string, webhookUrl?: string): Promise<LoadInstance>;
   stopGateway(): Promise<void>;
   startGateway(): Promise<void>;
@@ -130,7 +129,7 @@ async function pair(
   return { id: data.id, api_key: data.api_key, webhook_secret: data.webhook_secret, client };
 }
 
-/** An instance for each receiver, which trusts its signatures; answers their ids. */
+/** Pairs one instance for each receiver, which checks its signatures. Returns the ids. */
 export async function pairEach(stage: LoadStage, receivers: Receivers, name: string): Promise<number[]> {
   const instances: number[] = [];
   for (const [n, url] of receivers.urls.entries()) {
@@ -141,7 +140,7 @@ export async function pairEach(stage: LoadStage, receivers: Receivers, name: str
   return instances;
 }
 
-/** Waits for a condition, asked four times a second; false when it took too long. */
+/** Polls a condition four times a second. Returns false after the timeout. */
 export async function holdsWithin(ms: number, condition: () => Promise<boolean> | boolean): Promise<boolean> {
   const giveUpAt = performance.now() + ms;
   while (performance.now() < giveUpAt) {
@@ -153,7 +152,7 @@ export async function holdsWithin(ms: number, condition: () => Promise<boolean> 
 
 const STILL_MS = 30_000;
 
-/** Until as many have come, or no more do: what is late is not lost. Answers whether all have. */
+/** Waits until as many have arrived, or nothing more does. Returns whether all have. */
 export async function allHaveCome(count: () => number, expected: number): Promise<boolean> {
   for (let before = -1; count() > before && count() < expected; ) {
     before = count();
@@ -168,7 +167,7 @@ export interface ProcessSample {
   files: number;
 }
 
-/** Looks at memory and open files of a process every so often, until it is stopped. */
+/** Samples memory and open files of a process until stopped. */
 export function watchProcess(pid: () => number, everyMs: number): { samples: ProcessSample[]; stop(): void } {
   const samples: ProcessSample[] = [];
   const look = async () => {
@@ -179,7 +178,7 @@ export function watchProcess(pid: () => number, everyMs: number): { samples: Pro
   return { samples, stop: () => clearInterval(timer) };
 }
 
-/** Growth by least squares, in units an hour. */
+/** Slope by least squares, per hour. */
 export function slopeAnHour(
   samples: readonly ProcessSample[],
   of: (sample: ProcessSample) => number,

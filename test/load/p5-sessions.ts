@@ -22,7 +22,7 @@ const MESSAGES_A_SECOND_EACH = 0.2;
 const LOGINS_PER_SECOND = 50;
 const START_S = 60;
 
-/** P5: many sessions: memory of each, traffic, a start of all, and the return of all after a cut of the network. */
+/** P5: many sessions. Memory of each, traffic, a start of all, and reconnection of all after a network outage. */
 export async function runSessions({ seconds = 60, sessions }: LoadTestOptions): Promise<LoadVerdict> {
   const receivers = await startReceivers(1);
   const stage = await startLoadStage({ WAYGATE_LOGINS_PER_SECOND: String(LOGINS_PER_SECOND) });
@@ -79,12 +79,12 @@ async function runStep(
   return [
     ...(isUp && cut.isBack ? [] : [`not all of ${count} sessions came back`]),
     ...atOrAbove(START_S, `seconds until ${count} sessions were back`, startS),
-    // A second of the ledger can hold those that waited for a lock of the second before.
+    // A ledger second can include logins that waited for a lock in the previous one.
     ...atOrAbove(LOGINS_PER_SECOND * 1.2 + 1, "logins in a second", cut.mostASecond),
   ];
 }
 
-/** Texts from outside through the network itself, since the HTTP side is not what is loaded here. */
+/** Sends texts through the network itself, because HTTP is not under test here. */
 async function say(
   { pool }: Database,
   devices: readonly Device[],
@@ -112,7 +112,7 @@ async function devicesOf({ pool }: Database): Promise<Device[]> {
   return rows;
 }
 
-/** As the network knows it: instances may still be called connected from before. */
+/** Open connections by the network's count, because instances may still be marked connected. */
 async function countOpen({ pool }: Database): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     "select count(*)::int as count from sandbox.device where session is not null",
@@ -120,7 +120,7 @@ async function countOpen({ pool }: Database): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Closes all sockets at once and takes no login for a while, as an outage of the network does. */
+/** An outage: closes all sockets and refuses logins for a while. */
 async function cutNetwork(database: Database, count: number) {
   const { pool } = database;
   await pool.query(`

@@ -17,7 +17,9 @@ const RECEIVERS = 20;
 const SAMPLE_MS = 500;
 const GOAL_MS = 20;
 
-/** P6: a million deliveries wait when the gateway starts: how long it takes to find the next ones, and to drain. */
+/**
+ * P6: a million pending deliveries at the start. How long the gateway takes to find the next ones and to deliver all.
+ */
 export async function runBacklog({ jobs = 1_000_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
@@ -57,7 +59,7 @@ function seconds(since: number): string {
   return ((performance.now() - since) / 1000).toFixed(1);
 }
 
-/** What a lane asks that has four of its chats in flight. */
+/** The query of a lane that has four of its chats in flight. */
 function claimOf(lane: number) {
   const skip = [0, 1, 2, 3].map((n) => `chat ${n}`);
   return { lane, limit: 4, skip, only: null, lowest: false };

@@ -4,18 +4,18 @@ import type { AddressInfo } from "node:net";
 import type { Database } from "../../src/platform/db/database.ts";
 import { isSigned } from "../servers/receiver.ts";
 
-/** One in so many signatures is checked: all of them would take the time that is to be measured. */
+/** Checks one signature in so many: checking all would distort the measurement. */
 const CHECK_ONE_OF = 50;
 const PAGE = 20_000;
 
-/** Healthy receivers that write down every id with the digest of its bytes; bodies would not fit into memory. */
+/** Healthy receivers that record every id with a digest of its body. The bodies would not fit into memory. */
 export interface Receivers {
   readonly urls: readonly string[];
-  /** Milliseconds from `data.at` of the events to their arrival. */
+  /** Milliseconds from the event's `data.at` to its arrival. */
   readonly lags: number[];
   readonly count: number;
   trust(secret: string): void;
-  /** Compares with the events and deliveries of the gateway. */
+  /** Compares the received deliveries with the gateway's events. */
   check(database: Database): Promise<DeliveryFindings>;
   close(): void;
 }
@@ -24,9 +24,9 @@ export interface DeliveryFindings {
   events: number;
   lost: number;
   duplicates: number;
-  /** Of ids never recorded, with other bytes or with a wrong signature. */
+  /** Unrecorded ids, other bytes or wrong signatures. */
   unexpected: number;
-  /** Requests that the log of tries does not know, or the other way round. */
+  /** Requests without a logged attempt, and the reverse. */
   unlogged: number;
 }
 
@@ -116,7 +116,7 @@ async function readPage({ pool }: Database, after: string): Promise<Row[]> {
   return rows;
 }
 
-/** Every receiver is healthy, so an event that did not come is lost, whatever the gateway says of it. */
+/** Every receiver is healthy, so an event that did not arrive is lost. */
 function count(found: DeliveryFindings, { digest }: Row, one: Seen | undefined): void {
   found.events += 1;
   if (!one) found.lost += 1;

@@ -22,13 +22,11 @@ const CONNECTIONS = 100;
 const PEOPLE = 5_000;
 const STILL_MS = 30_000;
 
-/** A client that sends async texts and records which were accepted. */
+/** A client that sends async texts and records accepted ones. */
 export interface SendingClient {
-  /** Rejects if the response is not a 202. */
   send(n: number): Promise<void>;
-  /** Network ids of the accepted ones. */
+  /** Network ids of accepted sends. */
   accepted: string[];
-  /** Responses other than 202, by status. */
   refused: Map<number, number>;
   close(): Promise<void>;
 }
@@ -61,24 +59,24 @@ export function openSendingClient(url: string, instances: readonly LoadInstance[
   };
 }
 
-/** What the ledgers of client, gateway and network say of each other; all of it must be 0. */
+/** Differences between the ledgers of client, gateway and network. All must be 0. */
 export interface SendFindings {
-  /** Answered with 202, and not there or without an outcome event. */
+  /** Accepted with 202, but missing or without an outcome event. */
   lost: number;
   /** With more than one outcome event. */
   repeatedOutcomes: number;
-  /** Reported as sent, but missing in the network's ledger. */
+  /** Reported as sent, but missing on the network. */
   untrue: number;
   /** Reported as failed, although every recipient is reachable. */
   failed: number;
-  /** At the network, and never asked for. */
+  /** Arrived without a request. */
   unexpected: number;
   repeatedIds: number;
   differentIds: number;
   outOfOrder: number;
 }
 
-/** Whether every send has its outcome in the end: as long as some are being decided they are waited for. */
+/** Whether every send has its outcome. Sends in progress are waited for. */
 export async function isDrained({ pool }: Database): Promise<boolean> {
   const open = "from message where direction = 'outbound' and outcome_at is null";
   const isDone = async () => (await pool.query(`select ${open} limit 1`)).rows.length === 0;
@@ -90,7 +88,7 @@ export async function isDrained({ pool }: Database): Promise<boolean> {
   return isDone();
 }
 
-/** Compares the ledgers; to be asked once it is drained. */
+/** Compares the ledgers after `isDrained`. */
 export async function checkSends({ pool }: Database, accepted: readonly string[]): Promise<SendFindings> {
   const { rows } = await pool.query<SendFindings>(FINDINGS);
   const found = rows[0] as SendFindings;
@@ -140,7 +138,7 @@ const FINDINGS = `
 
 const ACCEPTED_P99_MS = 150;
 
-/** P2: async texts at an even pace while they are being sent, and afterwards every accepted one is accounted for. */
+/** P2: async texts at a constant rate. Afterwards every accepted one is accounted for. */
 export async function runAccept({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const sender = openSendingClient(stage.gateway.url, [await stage.pair("P2")]);
@@ -172,7 +170,9 @@ export async function runAccept({ seconds = 600, rate = 1_000 }: LoadTestOptions
 const RECEIVERS = 20;
 const DELIVERED_P99_MS = 2_000;
 
-/** P3: deliveries of 1 kB to twenty healthy receivers, with a durable row per try; then each id is looked for. */
+/**
+ * P3: deliveries of 1 kB to twenty healthy receivers, with one row for each attempt. Afterwards every id is checked.
+ */
 export async function runDeliveries({ seconds = 600, rate = 1_000 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(RECEIVERS);
@@ -203,12 +203,12 @@ export async function runDeliveries({ seconds = 600, rate = 1_000 }: LoadTestOpt
 
 const SOAK_RECEIVERS = 20;
 const SAMPLE_MS = 10_000;
-/** Until caches are full and code is compiled, memory grows by itself. */
+/** Memory grows until caches are full and code is compiled. */
 const WARM_PART = 0.4;
-/** Resident MB in an hour. */
+/** MB of resident memory per hour. */
 const MOST_GROWTH = 1;
 
-/** P8: half of P2 and P3 together for long: memory and open files must not grow. */
+/** P8: half of P2 and P3 together for a long time. Memory and open files must not grow. */
 export async function runSoak({ seconds = 1_800, rate = 500 }: LoadTestOptions): Promise<LoadVerdict> {
   const stage = await startLoadStage();
   const receivers = await startReceivers(SOAK_RECEIVERS);

@@ -36,7 +36,7 @@ function shownFor(resource: string, operation: string): Property[] {
   });
 }
 
-/** A value as a user enters it. */
+/** Sample values as a user enters them. */
 const SAMPLES: Record<string, unknown> = {
   code: "AbCdEfGhIjKlMnOp",
   contact_name: "Bia Souza",

@@ -18,19 +18,19 @@ interface HttpOptions {
 }
 
 interface N8nContextOptions {
-  /** Of the instance: the credential of the node. */
+  /** The node's credential for the instance. */
   credential: { baseUrl: string; instanceId: string; apiKey: string };
   parameters?: Record<string, unknown>;
   items?: readonly Foreign[];
   executionId?: string;
-  /** What n8n keeps in an execution, and in its repetition. */
+  /** Data that n8n keeps in an execution and in its retry. */
   flow?: Record<string, unknown>;
   staticData?: Record<string, unknown>;
   webhookUrl?: string;
   continuesOnFail?: boolean;
 }
 
-/** The requests of a context, with what was sent. */
+/** Requests of a context with their bodies. */
 const SENT = Symbol("sent");
 
 /** The part of n8n that the nodes use, over real HTTP. */
@@ -50,7 +50,7 @@ function n8nContext(options: N8nContextOptions): Foreign {
     getNodeWebhookUrl: () => options.webhookUrl,
     continueOnFail: () => options.continuesOnFail ?? false,
     logger: { warn() {} },
-    // Trigger nodes have no items: their second argument is the fallback.
+    // Trigger nodes have no items, so their second argument is the fallback.
     getNodeParameter: (name: string, second: unknown, fallback?: unknown) =>
       name in parameters ? parameters[name] : typeof second === "number" ? fallback : second,
     helpers: {
@@ -80,7 +80,7 @@ function n8nContext(options: N8nContextOptions): Foreign {
   };
 }
 
-/** What the nodes import from n8n, in a few lines. */
+/** The imports of the nodes from n8n. */
 const N8N_WORKFLOW = `class NodeError extends Error {
   constructor(node, error, options = {}) {
     super(options.message ?? error.message);
@@ -92,7 +92,7 @@ exports.NodeOperationError = class NodeOperationError extends NodeError {};
 exports.NodeConnectionTypes = { Main: "main" };
 `;
 
-/** A class of the installed package, as n8n loads it. */
+/** Loads a class of the installed package as n8n does. */
 function loadNode(installedIn: string, path: string): Foreign {
   const require = createRequire(join(installedIn, "package.json"));
   const loaded = require(`n8n-nodes-waygate/dist/${path}.js`);
@@ -101,7 +101,7 @@ function loadNode(installedIn: string, path: string): Foreign {
 }
 
 const ANA = "5511988887777";
-/** The sandbox knows no number that ends so. */
+/** Unknown in the sandbox. */
 const NOBODY = "5511999990000";
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -291,7 +291,7 @@ describe("the packed n8n trigger", () => {
     expect(staticData.secret).toMatch(/^whsec_.{20,}/);
     expect(await remove.call(open(staticData))).toBe(true);
     expect([await listed(), staticData]).toEqual([[], {}]);
-    // Of an activation whose webhook somebody has deleted at the gateway.
+    // An activation whose webhook was deleted at the gateway.
     expect(await remove.call(open({ webhookId: 4711, secret: "x" }))).toBe(true);
   });
 

@@ -8,7 +8,7 @@ const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const NOW = new Date("2026-11-20T12:00:00Z");
 const SECONDS = NOW.getTime() / 1000;
 
-/** A request as the gateway sends it. */
+/** A request signed as the gateway does. */
 function signed(body: string, { secret = SECRET, sentAt = SECONDS } = {}) {
   const bytes = Buffer.from(body);
   const headers = {

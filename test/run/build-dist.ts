@@ -14,8 +14,8 @@ const SOURCES = ["src", "packages/client/src", "packages/webhooks/src", "migrati
 let built: Promise<void> | undefined;
 
 /**
- * Builds `dist` when it is missing or older than its sources: once, also when several processes ask together. A test file
- * that starts a built program asks for it with `beforeAll(buildDist)`.
+ * Builds `dist` if it is missing or outdated, once for concurrent processes. A test file that starts a built program
+ * calls `beforeAll(buildDist)`.
  */
 export function buildDist(): Promise<void> {
   built ??= buildIfStale();
@@ -27,7 +27,7 @@ async function buildIfStale(): Promise<void> {
   while (findStale() !== undefined) {
     const lock = await acquireFileLock(join(ROOT, "dist/.building"));
     if (!lock.isAcquired) await sleep(100);
-    // Another process may have built it between the two steps.
+    // Another process may have built it meanwhile.
     else return (findStale() === undefined ? Promise.resolve() : build()).finally(lock.release);
   }
 }
@@ -44,22 +44,22 @@ async function build(): Promise<void> {
     "false",
     "--declaration",
     "false",
-    // Type errors are what `npm run check` is for, and checking takes ten times as long as the rest.
+    // Type checks take ten times as long as the build; `npm run check` does them.
     "--noCheck",
   ];
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, { cwd: ROOT }, (_, stdout) => resolve(stdout));
   });
-  // Before the programs: whoever finds these up to date uses everything.
+  // Before the programs, because a process that finds these up to date uses everything.
   execFileSync(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs")]);
   execFileSync(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), NEXT]);
   await moveIn();
-  // A source may well be saved while the build runs.
+  // A source may be saved during the build.
   const stale = findStale(startedAt);
   if (stale !== undefined) throw new Error(`The build left ${stale} out of date:\n${output}`);
 }
 
-/** File by file at one stroke, since another test run may be starting programs from there; parts of an older build go. */
+/** Moves each file atomically, because another test run may be starting programs. Removes files of older builds. */
 async function moveIn(): Promise<void> {
   const parts = await readdir(join(NEXT, "program"));
   for (const entry of await readdir(NEXT, { recursive: true, withFileTypes: true })) {

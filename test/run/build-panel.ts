@@ -6,16 +6,16 @@ import { promisify } from "node:util";
 import { acquireFileLock } from "../../src/platform/files/acquire-file-lock.ts";
 import { ROOT } from "../source-files.ts";
 
-/** The build writes it last. */
+/** The build writes this file last. */
 const BUILT = join(ROOT, "dist/panel/files.json");
 
-/** Builds the panel into `dist/panel` when it is missing or older than its sources: once, also for several processes. */
+/** Builds the panel into `dist/panel` if it is missing or outdated, once for concurrent processes. */
 export async function buildPanel(): Promise<void> {
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   while (isStale()) {
     const lock = await acquireFileLock(join(ROOT, "dist/.building-panel"));
     if (!lock.isAcquired) await sleep(100);
-    // Another process may have built it between the two steps.
+    // Another process may have built it meanwhile.
     else await (isStale() ? build() : Promise.resolve()).finally(lock.release);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-// Waits for the end of whoever started it, then stops every embedded database below a directory and removes it all.
+// Waits until its parent ends, stops every embedded database below a directory, and removes the directory.
 const [root = ""] = process.argv.slice(2);
 for await (const _ of process.stdin);
 

@@ -5,25 +5,23 @@ import { waitUntil } from "../gateway.ts";
 import { ROOT } from "../source-files.ts";
 import type { Exit } from "./spawn-gateway.ts";
 
-/** A command of the built program, as a process of its own. */
+/** A command of the built program in its own process. */
 export interface CliProcess {
   readonly child: ChildProcess;
   readonly exited: Promise<Exit>;
-  /** What it has printed so far. */
   stdout(): string;
   stderr(): string;
-  /** Waits until both outputs together match; fails with them once the process has ended without a match. */
+  /** Waits until the combined output matches. Throws it if the process ends without a match. */
   waitFor(what: RegExp): Promise<void>;
 }
 
-/** A finished command. */
 export interface CliResult {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Starts a command with these variables alone, beside those that Node needs. `input`: its standard input. */
+/** Starts a command with only these variables and those that Node needs. `input` is its standard input. */
 export function startCli(
   args: readonly string[],
   env: Record<string, string> = {},

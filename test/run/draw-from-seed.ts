@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { onTestFailed } from "vitest";
 import { type Random, seededRandom } from "./seeded-random.ts";
 
-/** Chance for the running test. If that fails, it prints the seed, with which `WAYGATE_TEST_SEED` repeats it. */
+/** Random values for the running test. A failure prints the seed, which `WAYGATE_TEST_SEED` repeats. */
 export function drawFromSeed(): Random {
   const seed = process.env.WAYGATE_TEST_SEED ?? randomBytes(4).toString("hex");
   onTestFailed(

@@ -9,7 +9,7 @@ const SHARED_MEMORY = "/dev/shm";
 const TMPFS = 0x01021994;
 const NEEDED_BYTES = 6 * 1024 ** 3;
 
-/** A folder in memory with room for the files of a whole test run, if this machine has one. */
+/** A folder in memory with room for the files of a test run, if there is one. */
 export function findMemoryFolder(): string | undefined {
   try {
     const { type, bavail, bsize } = statfsSync(SHARED_MEMORY);
@@ -23,14 +23,14 @@ export function findMemoryFolder(): string | undefined {
 
 declare module "vitest" {
   export interface ProvidedContext {
-    /** The way of the gateway's role into the PostgreSQL of this test run; `waygate_template` is in it, migrated and empty. */
+    /** URL of this run's PostgreSQL for the gateway's role. It contains `waygate_template`, migrated and empty. */
     databaseUrl: string;
   }
 }
 
 /**
- * One folder for temporary files for the whole run, and one PostgreSQL, which unit tests do without; both are gone
- * afterwards. With `CI` set, a program that these projects need and this machine lacks ends the run.
+ * Creates one scratch folder for the run and one PostgreSQL, which unit tests do not need. Both are removed
+ * afterwards. With `CI` set, a missing program that these projects need ends the run.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const projects = project.vitest.projects.map(({ name }) => name);
@@ -42,7 +42,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   return () => postgres.stop().then(removeScratch).then(reportMissing);
 }
 
-/** Returns what says, after the tests, which of them were skipped. */
+/** Returns a function that reports after the tests which were skipped. */
 function checkPrograms(projects: string[]): () => void {
   const missing = findMissingPrograms(projects).map(({ name, subject }) => `${name} (${subject})`);
   if (missing.length === 0) return () => {};
@@ -53,13 +53,13 @@ function checkPrograms(projects: string[]): () => void {
   };
 }
 
-/** Temporary files go into memory where possible: on a disk, a new database takes ten times as long. */
+/** Puts temporary files into memory if possible: on disk a new database takes ten times as long. */
 async function moveScratch(): Promise<() => Promise<void>> {
   const previous = process.env.TMPDIR;
   const folder = findMemoryFolder();
   if (folder !== undefined) process.env.TMPDIR = folder;
   const scratch = await makeScratchDir("waygate-run-");
-  // The user that runs PostgreSQL passes through.
+  // PostgreSQL runs as another user, who must be able to enter it.
   await chmod(scratch.path, 0o711);
   process.env.TMPDIR = scratch.path;
   return async () => {

@@ -8,21 +8,20 @@ import { ROOT } from "../source-files.ts";
 const TSC = join(ROOT, "node_modules/typescript/bin/tsc");
 const run = promisify(execFile);
 
-/** A package as npm has packed it. */
 export interface PackedPackage {
   path: string;
-  /** Bytes of the file that is published. */
+  /** Bytes of the packed file. */
   size: number;
   unpackedSize: number;
   files: string[];
 }
 
-/** Packs one of the packages of packages/ into a folder. */
+/** Packs one workspace of packages/ into a folder. */
 export async function packWorkspace(name: string, into: string): Promise<PackedPackage> {
   return pack(join(ROOT, "packages", name), into);
 }
 
-/** Packs the gateway into a folder. It is built apart, since other tests run programs from dist. */
+/** Packs the gateway into a folder. Builds it separately, because other tests run programs from dist. */
 export async function packGateway(into: string): Promise<PackedPackage> {
   const copy = join(into, "source");
   const manifest = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
@@ -36,7 +35,7 @@ export async function packGateway(into: string): Promise<PackedPackage> {
     cwd: ROOT,
   });
   await run(process.execPath, [join(ROOT, "scripts/copy-reference-ui.mjs"), built]);
-  // The bundle contains the libraries, which are found from the compiled modules.
+  // The bundle includes libraries, which are resolved from the compiled modules.
   await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
   await run(process.execPath, [join(ROOT, "scripts/bundle-program.mjs"), built]);
   await rm(join(copy, "node_modules"));
@@ -53,7 +52,7 @@ async function pack(folder: string, into: string): Promise<PackedPackage> {
   return { path: join(into, filename), size, unpackedSize, files: paths };
 }
 
-/** Installs packed packages into an empty folder, as a user does; the options are those of `npm install`. */
+/** Installs packed packages into an empty folder as a user does. `options` are those of `npm install`. */
 export async function installPackages(
   folder: string,
   packages: readonly PackedPackage[],
@@ -68,7 +67,7 @@ export async function installPackages(
   });
 }
 
-/** Checks a TypeScript file as users compile it, also the declarations of its packages; throws what the compiler says. */
+/** Type-checks a file as users do, including the declarations of its packages. Throws the compiler's output. */
 export async function checkTypes(file: string): Promise<void> {
   const options = ["--noEmit", "--strict", "--target", "es2023", "--lib", "es2023,dom,dom.iterable"];
   const modules = ["--module", "nodenext", "--allowImportingTsExtensions", "--types", "", "--ignoreConfig"];

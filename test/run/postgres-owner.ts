@@ -2,7 +2,7 @@ import { pino } from "pino";
 import { openDataDir } from "../../src/platform/config/data-dir.ts";
 import { startEmbeddedPostgres } from "../../src/platform/embedded-postgres/embedded-postgres.ts";
 
-// A gateway that is nothing but its database: `node postgres-owner.js <data dir> [<settings as JSON>]`.
+// Runs only a gateway's database: `node postgres-owner.js <data dir> [<settings as JSON>]`.
 const [dataDir = "", settings = "{}"] = process.argv.slice(2);
 const held = await openDataDir(dataDir);
 const log = pino({ level: "silent" });
@@ -15,6 +15,6 @@ const leave = async (): Promise<void> => {
   await held.release();
 };
 process.once("SIGTERM", () => void leave()).once("SIGINT", () => void leave());
-// Last: whoever reads it may send a signal at once.
+// Printed last, because the reader may send a signal immediately.
 const { url, socketUrl, wasAlreadyRunning } = postgres;
 process.stdout.write(`${JSON.stringify({ url, socketUrl, adopted: wasAlreadyRunning })}\n`);

@@ -9,7 +9,7 @@ export async function residentMb(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
 }
 
-/** Time that the process alone has computed so far, in milliseconds. */
+/** CPU time of this process alone so far, in milliseconds. */
 export async function cpuMs(pid: number): Promise<number> {
   return (await readProcess(pid)).ownMs;
 }
@@ -17,7 +17,7 @@ export async function cpuMs(pid: number): Promise<number> {
 export interface ProcessTimes {
   parent: number;
   ownMs: number;
-  /** Of children that have ended. */
+  /** CPU time of ended children. */
   endedMs: number;
 }
 
@@ -32,7 +32,7 @@ export async function readProcess(pid: number): Promise<ProcessTimes> {
   return { parent: fields[1] ?? 0, ownMs, endedMs: (endedUser + endedSystem) * TICK_MS };
 }
 
-/** The first process that this is true of, and its children after it; empty if there is none. */
+/** The first matching process followed by its children; empty without a match. */
 export async function findProcessTree(isRoot: (command: string, pid: number) => boolean): Promise<number[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name)).map(Number);
   let root: number | undefined;
@@ -50,11 +50,11 @@ export async function findProcessTree(isRoot: (command: string, pid: number) => 
 export interface ProcessUse {
   /** So far, in milliseconds. */
   cpuMs: number;
-  /** Memory, with what several processes share counted in parts, in MB. */
+  /** Proportional set size in MB. */
   proportionalMb: number;
 }
 
-/** What these processes use; those that have ended count through the first one, their parent. */
+/** CPU time and memory of these processes. Ended ones count through the first, their parent. */
 export async function readUse([root, ...rest]: readonly number[]): Promise<ProcessUse> {
   const use: ProcessUse = { cpuMs: 0, proportionalMb: 0 };
   if (root === undefined) return use;
@@ -66,7 +66,7 @@ export async function readUse([root, ...rest]: readonly number[]): Promise<Proce
   return use;
 }
 
-/** Proportional set size in MB; 0 for a process that has ended. */
+/** Proportional set size in MB; 0 after the process has ended. */
 async function proportionalMb(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, "utf8").catch(() => "");
   return Number(/^Pss:\s+(\d+)/m.exec(rollup)?.[1] ?? 0) / 1024;
@@ -77,7 +77,7 @@ export function percentile(values: number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }
 
-/** What figures were measured on, in words. */
+/** The machine on which figures were measured. */
 export function describeMachine(): string {
   const { node, processors, memory_gib } = readMachine();
   return `Node ${node}, ${processors}, ${memory_gib} GiB`;

@@ -3,17 +3,17 @@ import { delimiter, join } from "node:path";
 import type { TestOptions } from "vitest";
 import { skipUnless } from "./skip-unless.ts";
 
-/** A program of the machine that tests need beside Node and what npm installs. */
+/** A program that tests need besides Node and npm packages. */
 interface Program {
-  /** The first of these on PATH, or in the usual places. */
+  /** The first one found on PATH or in the usual places is used. */
   readonly names: readonly string[];
-  /** Its projects, in the words of `vitest.config.ts`. */
+  /** Names of projects in `vitest.config.ts`. */
   readonly projects: readonly string[];
   /** What is not tested without it. */
   readonly subject: string;
 }
 
-/** `scripts/install-programs.sh` installs each of them. */
+/** `scripts/install-programs.sh` installs all of them. */
 const PROGRAMS = {
   chromium: {
     names: ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"],
@@ -51,18 +51,17 @@ const PLACES = [
 ];
 const found = new Map<ProgramName, string | undefined>();
 
-/** The path of a program of this machine, or undefined without it. */
 export function findProgram(name: ProgramName): string | undefined {
   if (!found.has(name)) found.set(name, find(PROGRAMS[name]));
   return found.get(name);
 }
 
-/** Options of a test or a group that needs a program. */
+/** Options of a test or suite that needs a program. */
 export function needs(name: ProgramName): TestOptions {
   return skipUnless(findProgram(name) !== undefined, `${name} is missing`);
 }
 
-/** What the tests of these projects need and this machine does not have, each with its subject. */
+/** Programs that these projects need and this machine lacks. */
 export function findMissingPrograms(projects: readonly string[]): { name: string; subject: string }[] {
   return (Object.keys(PROGRAMS) as ProgramName[])
     .filter((name) => PROGRAMS[name].projects.some((project) => projects.includes(project)))

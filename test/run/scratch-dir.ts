@@ -7,16 +7,16 @@ import { packageRoot } from "../../src/platform/package-version.ts";
 
 const CLEAR_UP = join(packageRoot(), "test/run/clear-up.mjs");
 
-/** A directory of which nothing is left afterwards, no running database either, even when the test run is killed. */
+/** A directory that is removed with its running databases afterwards, even if the test run is killed. */
 export interface ScratchDir {
   path: string;
   remove(): Promise<void>;
 }
 
-/** Makes one below the system's place for temporary files. */
+/** Creates one in the system's temporary folder. */
 export async function makeScratchDir(prefix = "waygate-test-"): Promise<ScratchDir> {
   const path = await mkdtemp(join(await realpath(tmpdir()), prefix));
-  // Whoever is killed cannot clear up; this process sees its end of the pipe close, and does.
+  // A killed process cannot clean up. This watcher notices the closed pipe and does.
   const watcher = spawn(process.execPath, [CLEAR_UP, path], {
     stdio: ["pipe", "ignore", "inherit"],
     detached: true,
@@ -25,7 +25,7 @@ export async function makeScratchDir(prefix = "waygate-test-"): Promise<ScratchD
   watcher.unref();
   const exited = once(watcher, "exit");
   const remove = async (): Promise<void> => {
-    // A failed set-up waits here with nothing else under way, and Node would end with code 0.
+    // Keeps Node alive, which would exit with code 0 after a failed set-up.
     watcher.ref();
     watcher.stdin.end();
     await exited;

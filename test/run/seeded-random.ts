@@ -1,15 +1,15 @@
-/** Chance that comes again with its seed. */
+/** Repeatable random values. */
 export interface Random {
-  /** From 0 up to but not including 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, both inclusive. */
   between(min: number, max: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** Chance of its own for a part, so that parts do not shift each other's. */
+  /** An independent generator, so that parts do not affect each other. */
   fork(name: string): Random;
 }
 
-/** Chance from a seed: mulberry32 over a hash of the seed's text. */
+/** mulberry32, seeded with a hash of the text. */
 export function seededRandom(seed: string): Random {
   let state = hash(seed);
   const next = (): number => {

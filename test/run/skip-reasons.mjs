@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 
 /**
- * A reporter that writes the names of the skipped tests by their reason, the note of `context.skip` or that of `skipUnless`,
- * into the file that WAYGATE_SKIP_REASONS names.
+ * A reporter that writes skipped tests by reason (the note of `context.skip` or of `skipUnless`) into the file named
+ * by WAYGATE_SKIP_REASONS.
  */
 // biome-ignore lint/style/noDefaultExport: Vitest loads a reporter by its file
 export default class SkipReasons {

@@ -2,12 +2,12 @@ import type { TestOptions } from "vitest";
 
 declare module "vitest" {
   export interface TaskMeta {
-    /** Why the test is skipped: `test/last-full-run.json` names it. */
+    /** Why the test is skipped, for `test/last-full-run.json`. */
     reason?: string;
   }
 }
 
-/** Options of a test that needs this; without it, the test is skipped for that reason. */
+/** Options of a test that is skipped with this reason unless `isHere`. */
 export function skipUnless(isHere: boolean, reason: string): TestOptions {
   return isHere ? {} : { skip: true, meta: { reason } };
 }

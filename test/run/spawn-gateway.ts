@@ -12,15 +12,15 @@ export interface Exit {
   signal: NodeJS.Signals | null;
 }
 
-/** The built program as a process of its own, perhaps not listening yet. */
+/** The built program in its own process, which may not listen yet. */
 export interface LaunchedGateway {
   readonly pid: number;
-  /** Where it listens; rejects with everything it said when it ends before. */
+  /** Its URL. Rejects with the output if the process ends first. */
   readonly listening: Promise<string>;
   readonly exited: Promise<Exit>;
-  /** What it has said so far, on both channels. */
+  /** Combined output so far. */
   output(): string;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the exit. */
   kill(signal?: NodeJS.Signals): Promise<Exit>;
 }
 
@@ -28,20 +28,20 @@ export interface SpawnedGateway extends LaunchedGateway {
   readonly url: string;
 }
 
-/** Another copy of the program than that of this checkout, or another user who runs it. */
+/** Another copy of the program, or another user to run it. */
 export interface LaunchOptions {
   program?: string;
   cwd?: string;
   uid?: number;
   gid?: number;
-  /** As if a person saw the output, and no log stored it. */
+  /** Makes the program believe that a terminal reads its output. */
   isTerminal?: boolean;
 }
 
 /** The output stays a pipe, which the test reads. */
 const AS_TERMINAL = ["--import", "data:text/javascript,process.stdout.isTTY=true"];
 
-/** Starts the program with nothing in its environment but these settings. */
+/** Starts the program with only these environment variables. */
 export function launchGateway(
   settings: Record<string, string>,
   command = "serve",

@@ -5,16 +5,15 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../../src/platform/package-version.ts";
 
-// Runs of `npm test` in a row beside programs that keep the machine busy, to find what fails only sometimes: `npm run
-// test:ten`, or `npm run test:ten -- 3 src/engine` for three runs of one folder.
+// Runs `npm test` repeatedly beside busy programs to find flaky tests: `npm run test:ten`, or `npm run test:ten -- 3
+// src/engine` for three runs of one folder.
 
 interface Run {
   number: number;
-  /** Of the random order of its files. */
+  /** Seed of the random file order. */
   seed: number | undefined;
 }
 
-/** The part of the report that is read. */
 interface Report {
   testResults: {
     name: string;
@@ -69,7 +68,7 @@ async function runSuite({ number, seed }: Run): Promise<number | null> {
   return code;
 }
 
-/** Programs that end with this one. */
+/** Busy programs that end with this one. */
 function keepBusy(): void {
   for (let nth = 0; nth < BUSY_LOOPS; nth++) {
     const child = spawn(process.execPath, ["-e", "for (;;);"], { stdio: "ignore" });

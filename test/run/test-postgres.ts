@@ -14,19 +14,19 @@ import {
 import { packageRoot } from "../../src/platform/package-version.ts";
 import { makeScratchDir, type ScratchDir } from "./scratch-dir.ts";
 
-/** A PostgreSQL for tests: fast, and gone afterwards. */
+/** A fast, temporary PostgreSQL for tests. */
 export interface TestPostgres {
-  /** The gateway's own role, which is no superuser; `waygate_template` is in it, migrated and empty. */
+  /** URL for the gateway's role, which is no superuser. Contains `waygate_template`, migrated and empty. */
   url: string;
   stop(): Promise<void>;
 }
 
-// Some files have half a dozen gateways at once, of twenty connections each, and three files run side by side.
+// Some files run half a dozen gateways with twenty connections each, and three files run in parallel.
 const SETTINGS = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "500" };
-/** Leaves a small write-ahead log behind, since every run copies it. */
+/** Keeps the WAL small, because every run copies it. */
 const COMPACT = { min_wal_size: "32MB", max_wal_size: "48MB" };
 
-/** With settings on top of the fast ones, which forgive no crash of the database. */
+/** `more` overrides the fast settings, which do not survive a crash of the database. */
 export async function startTestPostgres(more: Record<string, string> = {}): Promise<TestPostgres> {
   const { path, remove } = await makeScratchDir();
   try {
@@ -39,7 +39,7 @@ export async function startTestPostgres(more: Record<string, string> = {}): Prom
   }
 }
 
-/** A stopped cluster with the template, in a directory of its own. */
+/** A stopped cluster with the template, in its own directory. */
 async function makeCluster(): Promise<ScratchDir> {
   const scratch = await makeScratchDir();
   try {
@@ -67,7 +67,7 @@ async function makeTemplate(url: string): Promise<void> {
   await openForTests(superuserUrl(url));
 }
 
-/** What tests do and the gateway does not: look into the files of tables, forge audit rows, make roles of less rights. */
+/** Rights that tests need and the gateway does not: read table files, forge audit rows, create roles. */
 async function openForTests(superuser: string): Promise<void> {
   const server = openDatabase(superuser, { max: 1 });
   await server.pool.query(`
@@ -83,14 +83,14 @@ async function openForTests(superuser: string): Promise<void> {
 
 const ROOT = packageRoot();
 const CACHE = join(ROOT, "node_modules/.cache/waygate");
-/** What decides the contents of a new cluster and of the migrated database in it. */
+/** Sources of a new cluster and its migrated database. */
 const SOURCES = ["migrations", "src/platform/db", "src/platform/embedded-postgres"];
-/** Another run may still read an older archive or write a new one. */
+/** Another run may still use an older archive or write a new one. */
 const STALE_MS = 3_600_000;
 
 /**
- * Puts a stopped cluster into an empty data directory. `make` creates it in a directory of its own if none is cached for
- * this day and these sources: it contains the day's partitions.
+ * Unpacks a stopped cluster into an empty data directory. `make` creates it if none is cached for this day and these
+ * sources, because it contains the day's partitions.
  */
 export async function unpackCluster(dataDir: string, make: () => Promise<ScratchDir>): Promise<void> {
   const archive = join(CACHE, `cluster-${await keyOfCluster()}.tar`);
@@ -101,7 +101,7 @@ export async function unpackCluster(dataDir: string, make: () => Promise<Scratch
   await tar("-xpf", archive, "-C", dataDir);
 }
 
-/** Changes whenever a cluster of another day, version, owner or source would differ. */
+/** Differs for each day, version, owner and set of sources. */
 async function keyOfCluster(): Promise<string> {
   const day = new Date().toISOString().slice(0, 10);
   const hash = createHash("sha256").update(
@@ -117,7 +117,7 @@ async function keyOfCluster(): Promise<string> {
   return hash.digest("hex").slice(0, 16);
 }
 
-/** The archive appears whole or not at all: a run that is cut off leaves a draft, which a later run removes. */
+/** Writes the archive atomically. An interrupted run leaves a draft, which a later run removes. */
 async function pack(dataDir: string, archive: string): Promise<void> {
   await mkdir(CACHE, { recursive: true });
   await removeStaleArchives();
@@ -133,7 +133,7 @@ async function removeStaleArchives(): Promise<void> {
   }
 }
 
-/** Much faster than a copy of two thousand files, and it keeps the owners that PostgreSQL insists on. */
+/** Much faster than copying two thousand files, and preserves ownership. */
 async function tar(...args: string[]): Promise<void> {
   await promisify(execFile)("tar", args);
 }

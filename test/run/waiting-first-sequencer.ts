@@ -1,11 +1,11 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that wait for most of their time, beside those with a process of their own. */
+/** Files that mostly wait. */
 const WAITING = /\/(undeliverable|cluster-member|whatsapp-driver)\./;
 
 /**
- * Begins with what waits for long, of which the size of a file says nothing, so that none of it is left alone at the end.
- * Files that share a process come last and in a row, since a file of its own between them ends the shared one.
+ * Starts with long waits, which the size of a file does not show, so that none remains alone at the end. Files that
+ * share a process come last, because an isolated file between them ends the shared process.
  */
 export class WaitingFirstSequencer extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -21,7 +21,7 @@ type Fields = Record<string, unknown>;
 
 /** Typical messages of the validation library. */
 const LIBRARY_WORDS = /\b(invalid|too (big|small)|expected|received (?!,)|unrecognized|NaN|undefined)\b/i;
-/** Names of events and states are not sentences. */
+/** Names of events and states, which are no sentences. */
 const NAMES = /\b(message|call)\.received\b|\breceived\b(?=,| or|$)/g;
 
 const routes: [string, Route][] = Object.entries(contract);
@@ -49,7 +49,7 @@ test("every wrong value in any field is refused with a code, its params and a se
   expect(refused.length).toBeGreaterThan(5000);
 });
 
-/** Of the integrations, whose configuration no route declares. */
+/** Configurations of integrations, which no route declares. */
 const CONFIGS = { chatwootConfig, n8nConfig, typebotConfig };
 
 test("every rule of our own over a field or several says its reason", () => {
@@ -60,7 +60,6 @@ test("every rule of our own over a field or several says its reason", () => {
   ]);
 });
 
-/** Fields in which null has a meaning. */
 const isNullable = (route: Route, path: string) =>
   JSON.stringify(
     readPath(z.toJSONSchema(route.input, { io: "input", unrepresentable: "any" }), `properties.${path}`),

@@ -24,16 +24,16 @@ import { type Operation, readOperations } from "./operations.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
 const OPERATIONS = readOperations();
-/** The same requests in every run of the suite; others in each full run, which prints the seed. */
+/** Constant in the normal suite. A full run draws and prints another one. */
 const SEED = Number(process.env.WAYGATE_SECURITY_SEED ?? (isFullRun ? Date.now() % 1_000_000_000 : 7));
 const RANDOM_REQUESTS = isFullRun ? 25 : 1;
 
-/** Of a stack, a module or the database. */
+/** Stack traces, module paths or database errors. */
 const INNER_WORDS = /node_modules|\.[cm]?[jt]s:\d|\n\s+at |postgres(ql)?:\/\/|violates .* constraint/;
 const LONGEST_REFUSAL = 64 * 1_024;
-/** Statuses above 499 that a caller may meet: they say what is away, full or not supported. */
+/** Permitted statuses from 500 on. */
 const HONEST = new Set([501, 502, 503, 504, 507]);
-/** No request waits longer: the longest wait that one can ask for is a minute. */
+/** Timeout. The longest wait that a request can ask for is a minute. */
 const HANGS_AFTER_MS = 150_000;
 
 interface ApiResponse {
@@ -41,7 +41,7 @@ interface ApiResponse {
   type: string;
   text: string;
   body: unknown;
-  /** What no refusal may show. */
+  /** Values that no refusal may contain. */
   secrets: string[];
 }
 
@@ -66,7 +66,7 @@ afterAll(async () => {
   printFigures("Bad input", figures);
 });
 
-/** With another of the credentials that open the operation when the number is odd. */
+/** An odd number uses another credential of the operation. */
 async function ask(
   operation: Operation,
   tenant: FuzzTenant,
@@ -85,7 +85,7 @@ async function ask(
       signal: AbortSignal.timeout(HANGS_AFTER_MS),
       headers: {
         ...credentialsFor(operation, tenant, credential),
-        // Each from an address of its own: too many wrong sign-ins from one of them are refused.
+        // Separate addresses, because too many failed sign-ins from one are refused.
         "x-forwarded-for": `10.${(nth >> 16) & 255}.${(nth >> 8) & 255}.${nth & 255}`,
         ...(asked.body !== undefined && !isForm && { "content-type": "application/json" }),
         ...(typeof asked.body === "string" && { "content-type": "text/csv" }),
@@ -103,7 +103,7 @@ async function ask(
   }
 }
 
-/** What no response may be, whatever was asked; empty: nothing. */
+/** Problems that no response may have. */
 function findProblems(operation: Operation, { status, type, text, body, secrets }: ApiResponse): string[] {
   if (status === 0) return [`no response (${body})`];
   const misfit = operation.misfit(status, type, body);
@@ -122,7 +122,7 @@ function findProblems(operation: Operation, { status, type, text, body, secrets 
 
 const shown = (asked: Asked) => JSON.stringify(asked).slice(0, 1_000);
 
-/** What the gateway writes from time to time: its nodes, its logs of all requests, and counts of messages. */
+/** Tables that the gateway changes on its own: nodes, request logs and message counts. */
 const RESTLESS =
   "node lane job api_log audit audit_pending audit_seal monthly_message_count message_count_cursor".split(
     " ",
@@ -130,11 +130,10 @@ const RESTLESS =
 
 interface TableState {
   rows: number;
-  /** Of everything in them. */
+  /** Of all rows. */
   hash: string;
 }
 
-/** The tables of the gateway and of the sandbox network. */
 async function readTables(): Promise<Map<string, TableState>> {
   const { db } = target.gateway.database;
   const { rows: tables } = await sql<{ name: string }>`
@@ -171,7 +170,7 @@ describe("a request with one wrong field, or without the body that the document 
     return hasNoBody(text) ? problems : [...problems, `without a body: ${text}`];
   }
 
-  /** Tables that have changed since the last call, by their rows and by what is in them. */
+  /** Tables whose row count or content changed since the last call. */
   async function changedTables(): Promise<Record<keyof TableState, string[]>> {
     const now = await readTables();
     const changedBy = (by: keyof TableState) =>
@@ -181,14 +180,14 @@ describe("a request with one wrong field, or without the body that the document 
     return changed;
   }
 
-  // No token or address is read before it is known to be right.
+  // Tokens and addresses in the path are checked first.
   test.each(each.filter(([, operation]) => !routeOf(operation).pathToken))(
     "is refused with its name, and writes nothing: %s",
     async (_, operation) => {
       expect(await problemsOf(operation)).toEqual([]);
       const { rows: added, hash } = await changedTables();
       let changed = hash;
-      // What changes with time, such as the last use of a key in each minute, does not change with each request.
+      // Changes over time, such as the last use of a key, do not repeat with each request.
       for (let again = 0; changed.length > 0 && again < 3; again++) {
         await problemsOf(operation);
         changed = (await changedTables()).hash;
@@ -248,7 +247,7 @@ describe("a request of any kind", () => {
 const cursorFails = ({ status, text }: ApiResponse) =>
   [200, 400, 404].includes(status) ? [] : [`${status} for a cursor: ${text}`];
 
-/** What an example names may be absent here; its shape must be right. */
+/** The rows of an example may be missing here, but its shape must be valid. */
 const exampleIsRefused = ({ status, text }: ApiResponse) =>
   status === 400 ? [`refuses the example: ${text}`] : [];
 
@@ -260,7 +259,7 @@ function examplesOf({ path, examples }: Operation): unknown[] {
   );
 }
 
-/** The file of a form is a picture, or a table where the path imports people. */
+/** The file is a picture, or a table if the path imports contacts. */
 function toForm(example: object, path: string): FormData {
   const form = new FormData();
   const file = /import|recipients/.test(path)
@@ -325,7 +324,7 @@ describe("a new user's mistake", () => {
 
   test("of a send before the pairing, a private address or another gateway's path says what to do", async () => {
     const hello = '{"number":"5511999990004","text":"Hello"}';
-    // Drawn requests may have ended the sessions of the others.
+    // Random requests may have ended the sessions of the others.
     const { token } = await target.tenant();
     const owner = createClient({ baseUrl: target.gateway.url, token });
     const { data } = await owner.createInstance({ name: "New", network: "sandbox" });

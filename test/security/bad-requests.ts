@@ -9,14 +9,14 @@ import { fieldValue, type KnownValues } from "./json-values.ts";
 import type { Operation } from "./operations.ts";
 import { isFullRun } from "./run-size.ts";
 
-/** A field of an operation that takes text. */
+/** A text field of an operation. */
 export interface TextField {
   operation: string;
-  /** `participants[].id`; `{}` for the keys of a map. */
+  /** Such as `participants[].id`; `{}` stands for the keys of a map. */
   path: string;
-  /** The longest text that is allowed, in characters; absent: the field has no maximum. */
+  /** Maximum length in characters; undefined without one. */
   max?: number;
-  /** What reads the text although its length may have failed, or was not looked at yet. */
+  /** Checks that read the text before or despite its length check. */
   early: string[];
 }
 
@@ -27,7 +27,7 @@ interface Check {
 // biome-ignore lint/suspicious/noExplicitAny: the definitions of schemas differ by their type
 type Definition = any;
 
-/** Every place of an input where a text may stand. */
+/** Every place of an input that accepts text. */
 export function textFieldsOf(contract: Contract): TextField[] {
   return Object.entries(contract).flatMap(([operation, { input }]) => {
     const fields: TextField[] = [];
@@ -53,7 +53,7 @@ type Part = [schema: z.ZodType, at: (path: string) => string];
 const here = (path: string) => path;
 const below = (name: string) => (path: string) => (path === "" ? name : `${path}.${name}`);
 
-/** Every rule of our own in an input, by its sentence, that does not say its reason. */
+/** Own validation rules, by their message, without a machine-readable reason. */
 export function findRulesWithoutReason(
   schema: z.ZodType,
   above: ReadonlySet<z.ZodType> = new Set(),
@@ -72,7 +72,7 @@ export function findRulesWithoutReason(
   ];
 }
 
-/** The schemas inside a schema; of a pipe the one that reads what comes in. */
+/** The nested schemas; of a pipe, the input side. */
 function partsOf(schema: z.ZodType): Part[] {
   const def: Definition = schema._zod.def;
   const { type, shape, element, keyType, valueType, options, getter, innerType } = def;
@@ -105,14 +105,14 @@ function boundsOf(schema: z.ZodType): Pick<TextField, "max" | "early"> {
 
 type Fields = Record<string, unknown>;
 
-/** A request to one operation, before it is written into an address and a body. */
+/** A request to one operation, before it is serialized. */
 export interface Asked {
   path: Fields;
   query: Fields;
   body?: unknown;
 }
 
-/** A request that is whole but for one field. */
+/** A valid request except for one field. */
 export interface WrongRequest extends Asked {
   field: string;
 }
@@ -120,7 +120,7 @@ export interface WrongRequest extends Asked {
 export const routeOf = (operation: Pick<Operation, "id">): Route =>
   (contract as Record<string, Route>)[operation.id] as Route;
 
-/** With the example of the document as its body. */
+/** A valid request with the documented example as body. */
 export function wholeRequest({ parameters, examples }: Operation, known: KnownValues): Asked {
   const of = (place: string) =>
     Object.fromEntries(
@@ -154,7 +154,7 @@ export const WRONG_VALUES = [
   "2026-99-99",
 ];
 
-/** For every field of the operation one value that it refuses, or with `WAYGATE_SECURITY=full` each of them. */
+/** One rejected value for each field, or all of them with `WAYGATE_SECURITY=full`. */
 export function wrongRequests(operation: Operation, whole: Asked, seed: number): WrongRequest[] {
   const route = routeOf(operation);
   return fieldPaths(route.input).flatMap((path, nth) => {
@@ -166,7 +166,7 @@ export function wrongRequests(operation: Operation, whole: Asked, seed: number):
   });
 }
 
-/** The refusal without a gateway. */
+/** Validates without a gateway. */
 export function refusalOf(route: Route, { path, query, body = {} }: Asked): GatewayError | undefined {
   try {
     readInput(route, { path, query, body });
@@ -177,7 +177,7 @@ export function refusalOf(route: Route, { path, query, body = {} }: Asked): Gate
   }
 }
 
-/** As it was read: what it holds is to be proved. */
+/** Parsed but unchecked. */
 export interface Refused extends Partial<IssueReason> {
   field: string;
   issue: string;
@@ -186,7 +186,7 @@ export interface Refused extends Partial<IssueReason> {
 export const fieldErrorsOf = (refusal: { details?: unknown } | undefined): Refused[] =>
   (refusal?.details as { fields?: Refused[] } | undefined)?.fields ?? [];
 
-/** What programs could not read of a wrong field; empty: nothing. */
+/** What a program could not read from a field error. */
 export function findReasonProblems({ field, code, params }: Refused): string[] {
   if (code === undefined || code === "invalid" || !Object.hasOwn(ISSUE_CODES, code))
     return [`${field} has the code ${code}`];
@@ -197,25 +197,25 @@ export function findReasonProblems({ field, code, params }: Refused): string[] {
   return isPlain && missing.length === 0 ? [] : [`${field} has ${code} with ${JSON.stringify(params)}`];
 }
 
-/** Whether the refusal names the field or what is around or inside it. */
+/** Whether the refusal names the field, a parent or a child. */
 export function namesField(refusal: { details?: unknown } | undefined, path: string): boolean {
   const [top = ""] = path.split(".");
   return fieldErrorsOf(refusal).some(({ field }) => field.split(".")[0] === top);
 }
 
-/** In the place of the request where the operation takes the field. */
+/** Puts the value where the operation reads the field. */
 function withValue({ parameters, method }: Operation, whole: Asked, path: string, value: unknown): Asked {
   const [name = ""] = path.split(".");
   const place = parameters.find((one) => one.name === name)?.in;
   const text = typeof value === "string" ? value : JSON.stringify(value);
-  // A longer part is refused before the operation is known.
+  // A longer path part is rejected before routing.
   if (place === "path") return { ...whole, path: { ...whole.path, [name]: text.slice(0, 100) } };
   if (place === "query" || method === "GET")
     return { ...whole, query: { ...whole.query, ...bodyWith(path, text) } };
   return { ...whole, body: { ...(whole.body as Fields), ...bodyWith(path, value) } };
 }
 
-/** `a.b` as nested objects. */
+/** Expands `a.b` into nested objects. */
 export function bodyWith(path: string, value: unknown): Fields {
   const [name = "", ...rest] = path.split(".");
   return { [name]: rest.length === 0 ? value : bodyWith(rest.join("."), value) };
@@ -224,7 +224,7 @@ export function bodyWith(path: string, value: unknown): Fields {
 const jsonSchema = (schema: z.ZodType) =>
   z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as Fields;
 
-/** The fields of an input, those of the objects in it by their dotted paths. */
+/** Field paths of an input, nested ones with dots. */
 export function fieldPaths(schema: z.ZodType, depth = 3): string[] {
   return pathsOf(jsonSchema(schema), depth);
 }
@@ -243,7 +243,7 @@ function pathsOf(described: Fields, depth: number): string[] {
 const encoded = (text: string) => Buffer.from(text).toString("base64url");
 const words = (text: string) => text.split("|");
 
-/** Cursors that no page returned. */
+/** Cursors that no page has returned. */
 const WRONG_CURSORS = [
   "AA",
   "%00",
@@ -257,7 +257,7 @@ const WRONG_CURSORS = [
   encoded(`bkp_${"Z".repeat(26)}`),
 ];
 
-/** The same list from each of these cursors, or from some of them; a list may take one and have nothing there. */
+/** Lists with each wrong cursor, or some of them. A list may accept one and return nothing. */
 export function cursorRequests({ id, parameters }: Operation, whole: Asked, seed: number): Asked[] {
   if (!parameters.some(({ name }) => name === "cursor")) return [];
   return WRONG_CURSORS.filter((_, nth) => isFullRun || (nth + id.length + seed) % 4 === 0).map((cursor) => ({
@@ -267,15 +267,15 @@ export function cursorRequests({ id, parameters }: Operation, whole: Asked, seed
 }
 
 const MIB = 1_048_576;
-/** A unit fills a body with as many characters as fit. */
+/** Repeated to fill a body. */
 const UNITS = ["x", "👨\u200d👩\u200d", "e\u0301\u0302\u0303", "\ud83d"];
-/** Longer addresses are refused before they are read. */
+/** Longer URLs are rejected before they are parsed. */
 const LONGEST_ADDRESS = 8_000;
 
 export const TEXT_FIELDS = textFieldsOf(contract);
 const DISTINCT = new Map(TEXT_FIELDS.map((field) => [`${field.path} ${field.max}`, field]));
 
-/** The longest allowed text, ten times that, and as much as a body holds: one of them for each field that differs, or all. */
+/** The longest permitted text, ten times that, and a full body: one of them for each field, or all. */
 export function longTextRequests(operation: Operation, whole: Asked): Asked[] {
   const fields = [...(isFullRun ? TEXT_FIELDS : DISTINCT.values())];
   return fields.flatMap((field, nth) => {
@@ -301,7 +301,7 @@ function textOf(unit: string, characters: number): string {
   return unit.repeat(Math.max(1, Math.floor(characters / [...unit].length)));
 }
 
-/** At `a.b[].c`, `a{}` (a key) or `a.*` (the value of one). */
+/** Inserts at `a.b[].c`, `a{}` (a key) or `a.*` (its value). */
 function withText(operation: Operation, whole: Asked, path: string, text: string): Asked {
   const [name = "", rest = ""] = [/^\w+/.exec(path)?.[0], path.replace(/^\w+/, "")];
   const isInBody = !operation.parameters.some((one) => one.name === name) && operation.method !== "GET";
@@ -317,7 +317,7 @@ function valueAt(rest: string, text: string): unknown {
   return { [name === "*" ? "key" : name]: valueAt(below, text) };
 }
 
-/** Values that fit, nearly fit and hurt, in every field. */
+/** Random values for every field: valid, nearly valid and hostile. */
 export function randomRequest({ parameters, body }: Operation, known: KnownValues, seed: number): Asked {
   const of = (place: "path" | "query") =>
     Object.fromEntries(
@@ -333,19 +333,18 @@ export function randomRequest({ parameters, body }: Operation, known: KnownValue
   return fc.sample(asked, { numRuns: 1, seed })[0] as Asked;
 }
 
-/** Without text in a place of the path, the address is that of another operation: `/groups/` lists the groups. */
+/** An empty path part is another operation: `/groups/` lists the groups. */
 function isSendable({ path }: Pick<Asked, "path">): boolean {
   return Object.values(path).every((value) => !["", ".", ".."].includes(inUrl(value)));
 }
 
-/** Method and address. */
 export function addressOf({ method, path: template }: Operation, { path, query }: Asked): string {
   const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => inUrl(path[name]));
   const search = Object.entries(query).map(([name, value]) => `${name}=${inUrl(value)}`);
   return `${method} ${filled}?${search.join("&")}`;
 }
 
-/** Lone surrogates have no bytes in a URL. */
+/** Lone surrogates cannot be encoded in a URL. */
 function inUrl(value: unknown): string {
   const text = typeof value === "string" ? value : JSON.stringify(value);
   return encodeURIComponent(Buffer.from(text ?? "").toString());

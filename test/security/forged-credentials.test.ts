@@ -9,7 +9,6 @@ import { printFigures } from "./run-size.ts";
 let gateway: TestGateway;
 let sales: TestInstance;
 let token: string;
-/** A user without the rights that these attacks try to use. */
 let agent: string;
 
 beforeAll(async () => {
@@ -26,7 +25,7 @@ const encode = (value: unknown) =>
   Buffer.from(typeof value === "string" ? value : JSON.stringify(value)).toString("base64url");
 const decode = (part: string) => JSON.parse(Buffer.from(part, "base64url").toString()) as object;
 
-/** Every text that an attacker could have signed with, because it is empty or public. */
+/** Empty or public texts that an attacker could sign with. */
 const KNOWN_KEYS = ["", "secret", "waygate", "\0", ADMIN_TOKEN, "null", "/dev/null"];
 
 function forgedTokens(): string[] {
@@ -143,7 +142,7 @@ test("no API key with another letter, an odd byte or a missing part is accepted"
   const headers = forgedKeys().flatMap((one) =>
     names.map((name) => (name.includes(":") ? `${name} ${one}` : `${name}: ${one}`)),
   );
-  // A malformed header is refused before it is parsed.
+  // A malformed header is rejected before it is parsed.
   const { 401: refused = [], 400: malformed = [], ...others } = await statusesOf(headers, path);
   printFigures("Forged API keys", {
     tried: headers.length,

@@ -7,25 +7,24 @@ import type { Operation } from "./operations.ts";
 
 const PERSON = "5511987651234";
 const JID = `${PERSON}@s.whatsapp.net`;
-/** Nobody listens there, so what is fetched fails at once. */
+/** Nothing listens there, so every fetch fails at once. */
 const NOBODY = "http://127.0.0.1:9/x";
 
-/** A tenant with one row of everything, which requests may break. */
+/** A tenant with one row of everything, which requests may destroy. */
 export interface FuzzTenant {
   token: string;
   key: string;
   instance: number;
-  /** An instance of WhatsApp that is not paired, for a proxy. */
+  /** An unpaired WhatsApp instance, for its proxy. */
   proxied: number;
-  /** What a request of this operation can name. */
+  /** Existing values for a request of this operation. */
   knownFor(operation: Operation): KnownValues;
 }
 
 export interface FuzzTarget {
   readonly gateway: TestGateway;
-  /** A tenant whose credentials and session work: the last one, or a new one if requests have broken it. */
+  /** A tenant with working credentials and session: the last one, or a new one if requests destroyed it. */
   tenant(): Promise<FuzzTenant>;
-  /** A new tenant beside it. */
   otherTenant(): Promise<FuzzTenant>;
   stop(): Promise<void>;
 }
@@ -64,7 +63,7 @@ async function isWhole({ url }: TestGateway, { token, key, instance: id }: FuzzT
   }
 }
 
-/** A tenant of its own, with a row of everything. */
+/** Creates a tenant with one row of everything. */
 export async function makeTenant(
   gateway: Pick<TestGateway, "admin" | "url">,
   name: string,
@@ -102,7 +101,7 @@ export async function makeTenant(
   };
 }
 
-/** Which row `{id}` is, by the word before it in the path. */
+/** The id for `{id}`, by the path part before it. */
 function rowOf(path: string, ids: Record<string, unknown>): unknown {
   const kind = /\/([a-z-]+)\/\{id\}/.exec(path)?.[1] ?? "";
   return Object.hasOwn(ids, kind) ? ids[kind] : undefined;
@@ -123,7 +122,7 @@ async function fillInstance(client: Client, id: number, url: string) {
   const [received] = (await client.listMessages({ id, direction: "inbound" })).data;
   const [event] = (await client.listEvents({ id, event: "instance.connected" })).data;
   const group = await client.createGroup({ id, name: "Team", participants: [PERSON] });
-  // Nobody listens there, so that the test is refused; its attempt is in the log all the same.
+  // Nothing listens there, so the test fails, but its attempt is logged.
   await client.testWebhook({ id, webhookId: webhook.data.id }).catch(() => undefined);
   const [log] = (await client.listDeliveryLogs({ id, webhook_id: webhook.data.id })).data;
   const messages = [sent.data.message_id, received?.message_id];
@@ -156,7 +155,7 @@ async function fillAccount(user: Client, instance_id: number, name: string) {
   };
 }
 
-/** What every tenant can name; waits are short, so that a run is. */
+/** Values for every tenant, with short waits. */
 const SHARED: KnownValues = {
   number: [PERSON, Number(PERSON)],
   phone: [PERSON],
@@ -179,7 +178,7 @@ const SHARED: KnownValues = {
   base64: [inBase64(SAMPLE.png), inBase64(SAMPLE.opus), inBase64(SAMPLE.mp4)],
 };
 
-/** Headers with one of the credentials that open an operation. */
+/** Headers with one of the credentials of an operation. */
 export function credentialsFor(
   { credentials }: Operation,
   { token, key }: FuzzTenant,

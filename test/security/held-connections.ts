@@ -5,37 +5,37 @@ import { percentile, residentMb } from "../run/process-figures.ts";
 
 export interface HeldConnectionsFigures {
   connections: number;
-  /** Bytes of its body that each of them has sent; the rest never comes. */
+  /** Body bytes that each connection has sent; the rest never comes. */
   body_bytes_each: number;
-  /** How many of them were refused before their body was there. */
+  /** How many were refused before their body was complete. */
   refused_before_body: number;
   memory_before_mb: number;
   memory_most_mb: number;
   probes: number;
-  /** Statuses of the answers to a wrong token meanwhile, each from an address of its own. */
+  /** Statuses for a wrong token meanwhile, each from another address. */
   statuses: Record<string, number>;
   ms_to_response: { p50: number; p95: number; most: number };
-  /** And from one address that goes on. */
+  /** The same from one address. */
   statuses_of_one_address: Record<string, number>;
 }
 
 export interface HeldConnectionsOptions {
   connections: number;
   probes: number;
-  /** Outside of a test run: where a PostgreSQL for tests is. */
+  /** PostgreSQL server, outside of a test run. */
   server?: string;
 }
 
 const DECLARED_BYTES = 2 * 1024 * 1024;
 const SENT_BYTES = 1_900_000;
 const BODY = Buffer.alloc(SENT_BYTES, "[],");
-/** One after the other, a busy machine might not send more than the limit within its minute. */
+/** Concurrent probes, so that a busy machine exceeds the limit within its minute. */
 const AT_ONCE = 20;
 const PATH = `/webhooks/chatwoot/1/${"w".repeat(32)}`;
 
 /**
- * Strangers hold connections to the address that Chatwoot calls: each declares 2 MiB, sends most of it and stays. How
- * long does a wrong token then wait for its 401, and what do they take of the gateway's memory?
+ * Unauthenticated clients hold connections to the Chatwoot webhook: each declares 2 MiB, sends most of it and stays.
+ * Measures the latency of a 401 and the gateway's memory.
  */
 export async function measureHeldConnections({
   connections,
@@ -87,7 +87,7 @@ export async function measureHeldConnections({
   }
 }
 
-/** Resolves once the gateway has refused it; the connection stays, and so does what is missing of its body. */
+/** Resolves when the gateway has refused it. The connection stays open with an incomplete body. */
 async function hold(url: string, from: string): Promise<Socket> {
   const socket = await open(url);
   socket.write(headOf(from, DECLARED_BYTES));
@@ -97,7 +97,7 @@ async function hold(url: string, from: string): Promise<Socket> {
   return socket;
 }
 
-/** One whole request with a wrong token on a connection of its own. */
+/** One complete request with a wrong token on a new connection. */
 async function probe(url: string, from: string): Promise<{ status: number; ms: number }> {
   const began = performance.now();
   const socket = await open(url);

@@ -9,29 +9,29 @@ import { isFullRun, printFigures } from "./run-size.ts";
 
 interface AttackFigures {
   attack: string;
-  /** Connections that were held, or requests that were sent. */
+  /** Held connections or sent requests. */
   size: number;
-  /** Of the attack's own requests; 0: closed without an answer. */
+  /** Statuses of the attack's requests; 0 means closed without a response. */
   statuses: Record<string, number>;
-  /** Of the questions for the health, and of the messages sent meanwhile. */
+  /** Statuses of health checks, and of messages sent meanwhile. */
   health: Record<string, number>;
   sends: Record<string, number>;
   longest_health_ms: number;
   longest_send_ms: number;
-  /** The longest time by which the event loop was late. */
+  /** Longest event loop delay. */
   longest_loop_ms: number;
   memory_before_mb: number;
   memory_most_mb: number;
 }
 
 interface HostileTrafficOptions {
-  /** How many slow connections are held. */
+  /** Number of slow connections. */
   connections: number;
-  /** How often each bomb is sent, eight at a time. */
+  /** Repetitions of each bomb, eight at a time. */
   bombs: number;
-  /** How often the health is asked and a message is sent while connections are held. */
+  /** Health checks and messages while connections are held. */
   rounds: number;
-  /** Most requests at once that the gateway is set to. */
+  /** Maximum concurrent requests of the gateway. */
   maxRequests?: number;
 }
 
@@ -41,12 +41,12 @@ interface Stage {
   instance: number;
 }
 
-/** Whoever drips sends a byte so often. */
+/** Interval of a slow sender's bytes. */
 const DRIP_MS = 100;
 const AT_ONCE = 8;
 const MIB = 1_048_576;
 
-/** Strangers and a tenant send slowly, and send bombs, while another customer uses the gateway. */
+/** Unauthenticated clients and a tenant send slowly and send bombs, while another tenant uses the gateway. */
 async function measureHostileTraffic(options: HostileTrafficOptions): Promise<AttackFigures[]> {
   const gateway = await startProbedGateway({
     WAYGATE_TRUSTED_PROXIES: "127.0.0.1",
@@ -68,7 +68,7 @@ async function measureHostileTraffic(options: HostileTrafficOptions): Promise<At
 interface Attack {
   name: string;
   size: number;
-  /** Resolves with the statuses of its answers; `bystander` uses the gateway once as a customer does. */
+  /** Resolves with the statuses. `bystander` uses the gateway once as a customer does. */
   run(bystander: () => Promise<void>): Promise<Record<string, number>>;
 }
 
@@ -309,9 +309,9 @@ beforeAll(buildDist);
 
 const CUT = { connections: 150, bombs: 8, rounds: 3, maxRequests: 100 };
 const FULL = { connections: 2_500, bombs: 80, rounds: 250 };
-/** The memory that one attack may use: its bodies at once, each as bytes, text and values. */
+/** Memory limit of one attack: its concurrent bodies as bytes, text and values. */
 const MOST_RISE_MB = 400;
-/** The memory that all attacks together may use: Node keeps part of its heap from one for the next. */
+/** Memory limit of all attacks, because Node keeps part of its heap. */
 const MOST_RISE_OF_ALL_MB = 800;
 
 test("slow connections and bombs in bodies, headers and forms block no client and use bounded memory", {

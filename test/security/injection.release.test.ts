@@ -11,7 +11,7 @@ import { statusOf } from "./raw-request.ts";
 import { printFigures } from "./run-size.ts";
 
 const INJECTED = "x-injected";
-/** Character sequences that end a header for some parser. */
+/** Character sequences that end a header in some parser. */
 const BREAKS = [
   "\r\n",
   "\n",
@@ -193,12 +193,12 @@ test("no part of a downloaded table begins like a formula, at whichever sign it 
   const cells = [...rows, ...leadRows].flat();
   printFigures("Cells of tables", { rows: rows.length, cells: cells.length });
   expect(rows.length).toBeGreaterThan(beginnings.length);
-  // A phone with its plus is a number.
+  // A phone number with its plus is no formula.
   const texts = cells.filter((cell) => !/^\+\d+$/.test(cell));
   expect(texts.filter((cell) => /(?:^|[,;|\t])[\s\p{Cc}"]*[=+\-@＝＋－＠]/u.test(cell))).toEqual([]);
 });
 
-/** The allowed values of every enum field of an input. */
+/** Permitted values of the enum fields of an input. */
 function optionsOf(input: Route["input"]): string[] {
   const shape = (input as { shape?: Record<string, unknown> }).shape ?? {};
   return Object.values(shape).flatMap((field) => wordsOf(field));

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from "fast-check";
 import { type OperationSchema, resolveSchema } from "./operations.ts";
 
-/** Values that are known to be there, by the name of a field, such as the number of an instance. */
+/** Existing values by field name, such as instance ids. */
 export type KnownValues = Readonly<Record<string, readonly unknown[]>>;
 
 const MOST_DEPTH = 4;
@@ -81,7 +81,7 @@ const hostile = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
 );
 
-/** What a field may be sent: often what is there, mostly what its schema takes, sometimes what hurts. */
+/** A random value: often an existing one, mostly a valid one, sometimes a hostile one. */
 export function fieldValue(
   name: string,
   schema: OperationSchema,
@@ -98,7 +98,7 @@ export function fieldValue(
   return fc.oneof({ weight: 16, arbitrary: fc.constantFrom(...there) }, ...choices);
 }
 
-/** Values that a schema takes, at least as far as its types and bounds say. */
+/** Values that match the types and bounds of a schema. */
 function fittingValue(schema: OperationSchema, known: KnownValues, depth: number): Arbitrary<unknown> {
   const { type, anyOf, oneOf, allOf, ...shape } = resolveSchema(schema);
   if ("const" in shape) return fc.constant(shape.const);
@@ -142,7 +142,7 @@ function objectOf(
   const fields = Object.fromEntries(
     Object.entries(properties).map(([name, one]) => [name, fieldValue(name, one, known, depth + 1)]),
   );
-  // Now and then what is required is absent, too.
+  // Sometimes omits required fields.
   const shaped = fc.oneof(
     { weight: 9, arbitrary: fc.record(fields, { requiredKeys: required.filter((name) => name in fields) }) },
     { weight: 1, arbitrary: fc.record(fields, { requiredKeys: [] }) },

@@ -3,10 +3,10 @@ import type { FuzzTenant } from "./fuzz-target.ts";
 import { type Operation, type OperationSchema, resolveSchema } from "./operations.ts";
 
 const LONG_TEXT = 1_000;
-/** As many as a recipient can have. */
+/** The maximum number of variables of a recipient. */
 const NAMES = 49;
 
-/** The fields of a body that hold a list, any number of names, or a long text. */
+/** Fields of a body with a list, a map or a long text. */
 export function largeFields({ body }: Operation): [string, OperationSchema][] {
   return Object.entries(body?.properties ?? {}).flatMap(([name, schema]) => {
     const found = formsOf(schema).find(
@@ -19,12 +19,12 @@ export function largeFields({ body }: Operation): [string, OperationSchema][] {
   });
 }
 
-/** The operation's example with all of its large fields at this size. */
+/** The documented example with all large fields at this size. */
 export function largeRequest(operation: Operation, tenant: FuzzTenant, n: number): Asked {
   const whole = wholeRequest(operation, tenant.knownFor(operation));
   const large = largeFields(operation).map(([name, schema]) => {
     const value = enlarged(schema, n);
-    // Another instance would be refused before anything is done.
+    // Another instance would be refused first.
     const isOfInstances = name === "instance_ids" && Array.isArray(value);
     return [name, isOfInstances ? value.map(() => tenant.instance) : value];
   });
@@ -48,7 +48,7 @@ function itemOf(items: OperationSchema | undefined, at: number): unknown {
   const phone = `55119${70_000_000 + at}`;
   if (form?.enum) return form.enum[at % form.enum.length];
   if (form?.type === "integer") return at + 1;
-  // What may be anything is a person: a phone, or a phone with values.
+  // Untyped items are recipients: a phone, or a phone with variables.
   return form || at % 2 === 0 ? phone : { phone, variables: namesOf(NAMES) };
 }
 

@@ -9,7 +9,7 @@ import { largeFields, largeRequest } from "./large-fields.ts";
 import { type Operation, readOperations } from "./operations.ts";
 
 const FEW = 100;
-/** Of requests beside those that the size causes: the caller, its limits and the rows that the path names. */
+/** Statements that do not depend on the size: caller, limits and rows of the path. */
 const OTHER_STATEMENTS = 40;
 const MOST_RESPONSE = 2_000_000;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** What a request has cost, and whether another tenant could read meanwhile. */
+/** The cost of a request, and whether another tenant could read meanwhile. */
 async function costOf(operation: Operation, asked: Asked) {
   const [method, path] = addressOf(operation, asked).split(" ");
   const before = statements;
@@ -63,7 +63,7 @@ async function costOf(operation: Operation, asked: Asked) {
   };
 }
 
-/** A lane that a node gives up, or takes, gets another owner and a new epoch. */
+/** A lane that changes its node has a new epoch. */
 async function laneOwners(): Promise<unknown> {
   const keys = [tenant, other].map(({ instance }) => String(instance));
   const { rows } = await target.gateway.database.pool.query(
@@ -170,7 +170,7 @@ test("a preview of as many variables, recipients and text as allowed has a bound
 const LONG = "字".repeat(60_000);
 const MANY = Array.from({ length: 20 }, (_, at) => at);
 
-/** The ids on each page of up to 200 rows. */
+/** Ids by page, up to 200 rows. */
 async function readPages(operation: Operation, query: object): Promise<unknown[][]> {
   const { path } = wholeRequest(operation, tenant.knownFor(operation));
   const pages: unknown[][] = [];
@@ -221,7 +221,7 @@ describe("a page of large rows", () => {
       const participants = Array.from({ length: 1_000 }, (_, at) => String(5_511_950_000_000 + at));
       const client = createClient({ baseUrl: target.gateway.url, apiKey: tenant.key });
       const { data } = await client.createGroup({ id: tenant.instance, name: "Large", participants });
-      // So that the gateway does not read them from the network meanwhile.
+      // Keeps the gateway from reading them from the network meanwhile.
       await client.listGroups({ id: tenant.instance });
       await target.gateway.database.pool.query(
         `insert into group_chat (account_id, instance_id, jid, subject, announce, locked, participants)

@@ -11,6 +11,6 @@ test("parallel downloads in base64 use a bounded part of memory, whatever the si
 }, async () => {
   const figures = await measureLargeResponses({ downloads: 8, fileBytes: FILE_BYTES });
   expect(figures.response_mb).toBeGreaterThan(200);
-  // Built as a whole, each response would use four times its file: 640 MB.
+  // Built in memory, each response would use four times its file: 640 MB.
   expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(150);
 });

@@ -6,7 +6,7 @@ import { residentMb } from "../run/process-figures.ts";
 export interface LargeResponsesFigures {
   downloads_at_once: number;
   file_bytes: number;
-  /** Base64 in all answers together. */
+  /** Base64 of all responses. */
   response_mb: number;
   memory_before_mb: number;
   memory_most_mb: number;
@@ -15,11 +15,11 @@ export interface LargeResponsesFigures {
 export interface LargeResponsesOptions {
   downloads: number;
   fileBytes: number;
-  /** Outside of a test run: where a PostgreSQL for tests is. */
+  /** PostgreSQL server, outside of a test run. */
   server?: string;
 }
 
-/** Downloads one file in base64 many times at once, and watches what that takes of the gateway's memory. */
+/** Concurrent base64 downloads of one file, with the gateway's peak memory. */
 export async function measureLargeResponses({
   downloads,
   fileBytes,

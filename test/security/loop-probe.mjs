@@ -1,4 +1,4 @@
-// Loaded before the program: tells whoever connects what the event loop has done, and how much memory there is.
+// Preloaded: serves event loop and memory figures to each connection.
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
@@ -15,6 +15,6 @@ const server = createServer((socket) => {
   socket.end(JSON.stringify({ active_ms: active, longest_ms: delays.max / 1e6, rss_mb: rss / 2 ** 20 }));
   delays.reset();
 });
-// Worker threads, which end, load this too.
+// Short-lived worker threads load this file too.
 if (isMainThread) server.listen(0, "127.0.0.1", () => writeFileSync(file, String(server.address().port)));
 server.unref();

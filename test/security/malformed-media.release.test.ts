@@ -10,7 +10,7 @@ import { startWhatsAppServer, type WhatsAppServer } from "../whatsapp-server/ser
 import { trustAuthority } from "../whatsapp-stage.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
-/** A file that lies about itself, or ends too early. */
+/** A file with a false header or a missing end. */
 interface MalformedFile {
   name: string;
   mime_type: string;
@@ -48,7 +48,7 @@ function cutFiles(): MalformedFile[] {
   );
 }
 
-/** Each byte of the head at its largest, then at zero: lengths and counts lie there. */
+/** Each header byte set to 255 and to 0, because lengths and counts are there. */
 function changedFiles(): MalformedFile[] {
   return KINDS.flatMap((kind) =>
     [0xff, 0].flatMap((value) =>
@@ -209,15 +209,15 @@ function documents(): MalformedFile[] {
 interface MalformedMediaFigures {
   files: number;
   requests: number;
-  /** Answers by what the file was sent as. */
+  /** Statuses by the kind the file was sent as. */
   statuses: Record<string, Record<string, number>>;
-  /** Files of messages that came in from WhatsApp, by what became of them. */
+  /** Inbound files from WhatsApp by their result. */
   incoming: Record<string, number>;
   longest_ms: number;
   longest: string;
   memory_before_mb: number;
   memory_most_mb: number;
-  /** Answers that no file may cause. */
+  /** Responses that no file may cause. */
   faults: string[];
 }
 
@@ -225,7 +225,7 @@ const GROUP = "group";
 const SENT_AS = ["image", "video", "audio", "ptt", "sticker", "document"] as const;
 const CONTACT = "5511987651234";
 
-/** Gives files that lie about themselves to everything that takes one; every `step`th of them. */
+/** Sends every `step`th malformed file to everything that accepts files. */
 async function sendMalformedMedia({ step }: { step: number }): Promise<MalformedMediaFigures> {
   const network = await startWhatsAppServer();
   trustAuthority(network.caFile);
@@ -326,7 +326,7 @@ interface Incoming {
   files: readonly MalformedFile[];
 }
 
-/** A contact sends all of them to an instance of WhatsApp, which fetches them by itself. */
+/** A contact sends all of them to a WhatsApp instance, which downloads them automatically. */
 async function comeIn(
   { network: { control }, gateway, files }: Incoming,
   figures: MalformedMediaFigures,
@@ -367,6 +367,6 @@ test("files with false lengths and sizes are accepted unchanged or refused with 
   printFigures("Malformed files", figures);
   expect(figures.faults).toEqual([]);
   expect(figures.incoming).toEqual({ ready: figures.files });
-  // The largest picture that is decoded has 200 MB of pixels.
+  // The largest decoded picture has 200 MB of pixels.
   expect(figures.memory_most_mb - figures.memory_before_mb).toBeLessThan(900);
 });

@@ -11,17 +11,16 @@ import { headOf, type RawHead, requestOf, statusOf } from "./raw-request.ts";
 
 export interface TimedRequest {
   route: string;
-  /** What is hostile about it. */
   attack: string;
   status: number;
-  /** Time that the event loop has worked for it, the least of several tries. */
+  /** Event loop time, the minimum of several tries. */
   loop_ms: number;
 }
 
 export interface StopwatchFigures {
   routes: number;
   requests: number;
-  /** The same measurement around nothing, which is in every figure. */
+  /** The same measurement without a request, which every figure includes. */
   idle_ms: number;
   over_20_ms: number;
   server_errors: number;
@@ -31,16 +30,16 @@ export interface StopwatchFigures {
 
 const BUDGET_MS = 20;
 const MOST_BODY = 65_000;
-/** As many bytes as a head may have, less what else is in it. */
+/** Maximum header size, less the other headers. */
 const MOST_HEAD = 15_800;
 const SHOWN = 10;
 
-/** Only the least of so many tries counts: others at work on the machine lengthen a single one. */
+/** The minimum of so many tries counts, because other programs can lengthen one. */
 const TRIES = 5;
 
 /**
- * Strangers ask every route of the contract, and those outside of it, with the worst that they may send. `server`:
- * outside of a test run, where a PostgreSQL for tests is.
+ * Unauthenticated clients send the worst permitted request to every route, inside and outside of the contract.
+ * `server`: PostgreSQL, outside of a test run.
  */
 export async function timeStrangers(server?: string): Promise<StopwatchFigures> {
   const env = {
@@ -90,7 +89,7 @@ export async function timeStrangers(server?: string): Promise<StopwatchFigures> 
   }
 }
 
-/** So many requests come before the first that counts: what is compiled late is no stranger's doing. */
+/** Requests before the first measurement, because late compilation is no cost of the attack. */
 const WARM_UP = 200;
 
 interface StrangersRequest {
@@ -99,7 +98,7 @@ interface StrangersRequest {
   bytes: Buffer;
 }
 
-/** What no contract lists: the metrics, the calls between nodes, what does not exist, a method that is not there. */
+/** Not in a contract: metrics, internal calls, unknown paths, wrong methods. */
 const OTHERS = ["GET /metrics", "POST /internal/calls", "POST /no/such/route", "PATCH /health", "OPTIONS /"];
 
 function strangersRequests(): StrangersRequest[] {

@@ -37,26 +37,26 @@ interface Content {
 
 interface OperationObject {
   operationId: string;
-  /** Absent: that of the whole document. */
+  /** Undefined uses that of the document. */
   security?: Record<string, unknown>[];
   parameters?: (Parameter | { $ref: string })[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, { description?: string; content?: Content } | { $ref: string }>;
 }
 
-/** One operation of our own OpenAPI document. */
+/** One operation of openapi.json. */
 export interface Operation {
   id: string;
   method: string;
   path: string;
-  /** Names of the security schemes that open it; empty: anybody. */
+  /** Security schemes of the operation; empty for public ones. */
   credentials: string[];
   parameters: Parameter[];
   body?: OperationSchema;
   requiresBody: boolean;
-  /** The examples of its body, by media type. */
+  /** Examples of the body by media type. */
   examples: Record<string, unknown>;
-  /** What is wrong with a response, by the document; undefined: nothing. */
+  /** How the response violates the document; undefined if it does not. */
   misfit(status: number, type: string, body: unknown): string | undefined;
 }
 
@@ -93,7 +93,7 @@ function bodyOf({ requestBody }: OperationObject): OperationSchema | undefined {
   return schema && withOwnFields(schema);
 }
 
-/** As one schema that names all its fields, those of the schemas it is composed of included. */
+/** Merges composed schemas into one with all fields. */
 function withOwnFields(schema: OperationSchema): OperationSchema {
   const { allOf, ...own } = resolveSchema(schema);
   if (allOf === undefined) return own;
@@ -121,7 +121,7 @@ function checkerOf(ajv: Ajv2020, path: string, method: string, operation: Operat
   };
 }
 
-/** The default response describes the codes that any operation can return; every other status is declared. */
+/** The default response lists codes of any operation; every other status is declared. */
 function undescribed({ responses }: OperationObject, status: number, body: unknown): string | undefined {
   const { description = "" } = resolveReference(DOCUMENT, responses.default ?? {});
   const { code } = body as { code: string };
@@ -133,12 +133,12 @@ function misfitOf(validate: ValidateFunction | undefined, body: unknown): string
   return validate(body) ? undefined : JSON.stringify(validate.errors?.slice(0, 3));
 }
 
-/** As part of a JSON pointer in the fragment of a URI. */
+/** Escapes a JSON pointer part for a URI fragment. */
 function escaped(key: string): string {
   return encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"));
 }
 
-/** What a reference means; the schema itself when it is none. */
+/** Resolves `$ref`; other schemas are returned as they are. */
 export function resolveSchema(schema: OperationSchema): OperationSchema {
   return resolveReference(DOCUMENT, schema as OperationSchema | { $ref: string });
 }

@@ -6,9 +6,9 @@ import { afterAll, describe, expect, test } from "vitest";
 import { findExplosion, growsLinearly, leastCpuMs } from "../cpu-time.ts";
 import { listFiles, ROOT } from "../source-files.ts";
 
-/** A regular expression as it stands in a source. */
+/** A regular expression in a source. */
 interface Pattern {
-  /** `src/platform/log/log.ts:12`. */
+  /** Such as `src/platform/log/log.ts:12`. */
   place: string;
   source: string;
   flags: string;
@@ -16,7 +16,7 @@ interface Pattern {
 
 interface FoundPatterns {
   literals: Pattern[];
-  /** Places of `RegExp(...)`: what such a pattern is made of cannot be checked here. */
+  /** Places of `RegExp(...)`, whose patterns cannot be checked. */
   constructors: string[];
 }
 
@@ -26,7 +26,7 @@ interface Node {
   [key: string]: unknown;
 }
 
-/** Every regular expression of the program and of the panel, by its syntax tree. */
+/** All regular expressions of program and panel, found in the syntax tree. */
 function findPatterns(): FoundPatterns {
   const found: FoundPatterns = { literals: [], constructors: [] };
   const sources = [...listFiles("src"), ...listFiles("panel/src")].filter((path) => /\.tsx?$/.test(path));
@@ -57,22 +57,22 @@ function visit(value: unknown, each: (node: Node) => void): void {
   for (const [key, child] of Object.entries(node)) if (key !== "loc") visit(child, each);
 }
 
-/** Texts that make a pattern work: `before`, then `unit` again and again, then `after`. */
+/** Worst-case texts: `before`, repeated `unit`, `after`. */
 interface Attack {
   before: string;
   unit: string;
   after: string;
 }
 
-/** Characters that patterns look for or stop at. */
+/** Characters that patterns often match or stop at. */
 const GENERIC = [..."a0 \n:/.-_=<[(\"'`*~\\,;@#&%+{é👨", "\u0301", "\u200d", "\ud800", "\0", "\t"];
-/** What may follow the part of a text that fits: it makes the rest fail late. */
+/** Follows a matching prefix to make the rest fail late. */
 const SEPARATORS = ["", "\n", " ", "a", "0", "!", "\0"];
 const ENDINGS = ["", "\n!\0", "a"];
-/** It stands before the unit where the pattern is not to begin there. */
+/** Precedes the unit so that the pattern does not match at the start. */
 const BEGINNINGS = ["", "x", " "];
 
-/** Attacks that are derived from the pattern: texts that fit it up to one of its parts, repeated, or with each unit behind them. */
+/** Attacks derived from the pattern: prefixes that match up to one of its parts, repeated or followed by each unit. */
 function attacksOn({ source, flags }: Pattern, mostPrefixes: number): Attack[] {
   const tree = new RegExpParser().parsePattern(source, 0, source.length, {
     unicode: flags.includes("u"),
@@ -113,7 +113,7 @@ function walk(node: AST.Node, each: (node: AST.Node) => void): void {
 const MOST_SAMPLES = 4;
 const MOST_PREFIXES = 24;
 
-/** Writes texts that parts of a pattern fit. */
+/** Generates texts that match parts of a pattern. */
 class Sampler {
   readonly #alphabet: readonly string[];
   readonly #flags: string;
@@ -123,7 +123,7 @@ class Sampler {
     this.#flags = flags.replace(/[gy]/g, "");
   }
 
-  /** Texts that the pattern fits up to one of its parts. */
+  /** Texts that match up to one of its parts. */
   prefixesOf(pattern: AST.Pattern): string[] {
     const found = new Set<string>();
     walk(pattern, (node) => {
@@ -137,7 +137,7 @@ class Sampler {
     return [...found].filter((one) => one.length <= 200).slice(0, MOST_PREFIXES);
   }
 
-  /** Texts that a part fits which may come again and again. */
+  /** Texts that match a repeatable part. */
   repeatedIn(pattern: AST.Pattern): string[] {
     const found = new Set<string>();
     walk(pattern, (node) => {
@@ -169,7 +169,7 @@ class Sampler {
     }
   }
 
-  /** Characters of the alphabet that a class takes. */
+  /** Characters of the alphabet in a class. */
   #fitting(raw: string): string[] {
     const pattern = new RegExp(`^${raw}$`, this.#flags);
     return this.#alphabet.filter((one) => pattern.test(one)).slice(0, MOST_SAMPLES);
@@ -177,37 +177,37 @@ class Sampler {
 }
 
 interface TimedPattern extends Pattern {
-  /** Processor time of the worst attack on a text of `length` characters, as a figure. */
+  /** CPU time of the worst attack on `length` characters. */
   cpuMs: number;
   length: number;
-  /** Whether that is out of proportion to a text of a quarter of the length. */
+  /** Whether it grows faster than linearly from a quarter of the length. */
   isOver: boolean;
   attack: Attack;
-  /** How many were tried. */
+  /** Number of attacks. */
   attacks: number;
 }
 
 interface TimingOptions {
   /** The longest text. */
   longest: number;
-  /** Length of the texts by which the worst attacks are chosen. */
+  /** Text length for choosing the worst attacks. */
   first: number;
-  /** How many beginnings of a fitting text stand before the units. */
+  /** Number of matching prefixes before the units. */
   prefixes: number;
 }
 
-/** A pattern that doubles its time with each character is found here. */
+/** Finds patterns with exponential time. */
 const SHORT_LENGTHS = [10, 16, 20, 24, 28];
-/** Only a group that may come again can do that. */
+/** Only a repeated group can be exponential. */
 const REPEATED_GROUP = /\)[*+{]/;
-/** Attacks that are measured again after the first measurement, which others at work on the machine disturb. */
+/** Attacks measured again, because other programs disturb the first measurement. */
 const LIKELY = 16;
-/** Attacks that go on to longer texts. */
+/** Attacks that continue with longer texts. */
 const WORST = 4;
 
 /**
- * The worst attack on a pattern. What is out of proportion on a short text is not tried on a longer one: a pattern cannot
- * be stopped, and could take hours.
+ * The worst attack on a pattern. One that is too slow on a short text is not tried on longer ones, because a running
+ * pattern cannot be stopped.
  */
 async function timePattern(pattern: Pattern, options: TimingOptions): Promise<TimedPattern> {
   const run = runOf(pattern);
@@ -250,7 +250,7 @@ function runOf({ source, flags }: Pick<Pattern, "source" | "flags">): (text: str
   };
 }
 
-/** Runs the attack on texts of some lengths, which are made before. */
+/** Runs the attack on prepared texts of these lengths. */
 function runOn(run: (text: string) => void, attack: Attack, lengths: readonly number[]) {
   const texts = new Map(lengths.map((length) => [length, textOf(attack, length)]));
   return (length: number) => run(texts.get(length) ?? "");
@@ -284,7 +284,7 @@ async function grow(
 function textOf({ before, unit, after }: Attack, length: number): string {
   const text =
     (before + unit.repeat(Math.ceil(length / unit.length))).slice(0, length - after.length) + after;
-  // Node joins the pieces of a text when it is read first: that is not the pattern's time.
+  // Flattens the text: Node joins its pieces at the first read.
   Buffer.byteLength(text);
   return text;
 }
@@ -318,7 +318,7 @@ describe("regular expressions", () => {
   );
 });
 
-/** Portions that a busy machine finishes within the time limit of a test. */
+/** Parts that a busy machine finishes within the test timeout. */
 function toPortions(patterns: readonly Pattern[], size: number) {
   const starts = patterns.map((_, index) => index).filter((index) => index % size === 0);
   return starts.map((start) => {

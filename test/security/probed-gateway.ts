@@ -7,11 +7,10 @@ import { packageRoot } from "../../src/platform/package-version.ts";
 import { createE2eStory, type E2eStory } from "../e2e/e2e-story.ts";
 import { makeScratchDir } from "../run/scratch-dir.ts";
 
-/** What a process says of itself. */
 export interface LoopFigures {
-  /** Time that its event loop has worked since the start. */
+  /** Active event loop time since the start. */
   active_ms: number;
-  /** The longest time that the event loop was late by since the last reading. */
+  /** Longest delay since the last reading. */
   longest_ms: number;
   rss_mb: number;
 }
@@ -25,7 +24,7 @@ export interface ProbedGateway {
 
 const PROBE = join(packageRoot(), "test/security/loop-probe.mjs");
 
-/** A gateway in a process of its own that tells of its event loop; outside of a test run the server must be told. */
+/** A gateway process that reports its event loop. Outside of a test run, pass the database server. */
 export async function startProbedGateway(
   env: Record<string, string> = {},
   server?: string,

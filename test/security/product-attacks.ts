@@ -8,33 +8,33 @@ import { type ProbedGateway, startProbedGateway } from "./probed-gateway.ts";
 
 const READ_EVERY_MS = 20;
 
-/** What requests of one tenant have cost, and what another tenant saw of them. */
+/** Cost of one tenant's requests, and their effect on another tenant. */
 export interface AttackCost {
   attack: string;
   statuses: Record<string, number>;
   response_mb: number;
   seconds: number;
-  /** Of the gateway alone, without its database. */
+  /** CPU time of the gateway without its database. */
   processor_ms: number;
   longest_loop_delay_ms: number;
   memory_before_mb: number;
   memory_most_mb: number;
-  /** Of the other tenant's reads. */
+  /** Statuses of the other tenant's reads. */
   reads: Record<string, number>;
   read_p99_ms: number;
-  /** Whether each session is still where it was. */
+  /** Whether every session stayed on its node. */
   keeps_lanes: boolean;
 }
 
 export interface AttackedGateway {
   readonly url: string;
   readonly tenant: FuzzTenant;
-  /** Sends all of them at once, while another tenant reads. */
+  /** Sends all requests concurrently while another tenant reads. */
   attack(name: string, requests: readonly (() => Promise<Response>)[]): Promise<AttackCost>;
   end(): Promise<void>;
 }
 
-/** A gateway in a process of its own with two tenants; outside of a test run the server must be told. */
+/** A gateway process with two tenants. Outside of a test run, pass the database server. */
 export async function startAttackedGateway(server?: string): Promise<AttackedGateway> {
   const gateway = await startProbedGateway(
     { WAYGATE_ADMIN_TOKEN: ADMIN_TOKEN, WAYGATE_SANDBOX: "on", WAYGATE_UNKNOWN_RATE: "0" },
@@ -114,7 +114,7 @@ async function timeRead(other: Client, reads: Record<string, number>): Promise<n
   return performance.now() - began;
 }
 
-/** A request that is refused by its size may be closed before all of it was written: status 0. */
+/** Status 0: an oversized request may be closed before it is fully written. */
 function toClosed(error: unknown): Response {
   const { code } = ((error as Error).cause ?? {}) as { code?: string };
   if (code === "EPIPE" || code === "ECONNRESET") return Response.error();
@@ -128,7 +128,7 @@ function count(statuses: Record<string, number>, status: number): void {
 const AT_ONCE = 12;
 const RECIPIENTS = 50_000;
 
-/** The requests whose cost was once the product of two of their inputs, at the limits that they have now. */
+/** Requests whose cost could be the product of two inputs, at their current limits. */
 export async function measureProducts(server?: string): Promise<{ attacks: AttackCost[] }> {
   const gateway = await startAttackedGateway(server);
   try {

@@ -10,10 +10,10 @@ import { printFigures } from "./run-size.ts";
 
 const JSON_BODY_BYTES = 1_048_576;
 const MOST_ITEMS = 65_536;
-/** What a request may answer, and what it may take of memory: its body as bytes, text and values, several times. */
+/** Limits of a response, and of memory: its body several times as bytes, text and values. */
 const MOST_RESPONSE_MB = 2;
 const MOST_RISE_MB = 400;
-/** What a small request costs is noise. */
+/** Smaller costs are noise. */
 const LEAST_MS = 100;
 const TRIES = 4;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   );
 });
 
-/** The largest power of two at which the body is accepted, or at which no field grows any more. */
+/** The largest power of two that is accepted, or beyond which no field grows. */
 function largestSize(operation: Operation): number {
   const { bodyLimitBytes = JSON_BODY_BYTES } = routeOf(operation);
   const lengthOf = (n: number) => JSON.stringify(largeRequest(operation, gateway.tenant, n).body).length;
@@ -61,12 +61,12 @@ async function ask(operation: Operation, asked: Asked): Promise<AttackCost> {
   return cost;
 }
 
-/** How long the gateway itself blocked its loop; others at work on the machine may delay it longer. */
+/** How long the gateway blocked its own loop, without delays by other programs. */
 function blockOf({ longest_loop_delay_ms, processor_ms }: AttackCost): number {
   return Math.min(longest_loop_delay_ms, processor_ms);
 }
 
-/** What no request may do, in any try. */
+/** Problems that no try may have. */
 function findProblems({ statuses, response_mb, reads, keeps_lanes }: AttackCost): string[] {
   const problems: string[] = [];
   if (Object.keys(statuses).some((status) => Number(status) >= 500)) problems.push(JSON.stringify(statuses));
@@ -76,7 +76,7 @@ function findProblems({ statuses, response_mb, reads, keeps_lanes }: AttackCost)
   return problems;
 }
 
-/** What others at work on the machine may cause now and then, and a product causes each time. */
+/** Problems that a busy machine may cause once, and a real product each time. */
 function costFaultsOf(small: AttackCost, large: AttackCost): string[] {
   const problems: string[] = [];
   for (const { memory_before_mb, memory_most_mb } of [small, large])

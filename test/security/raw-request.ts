@@ -9,7 +9,7 @@ export interface RawHead {
   headers?: readonly string[];
 }
 
-/** The lines before a body; what an HTTP client would refuse to send is sent. */
+/** The head of a request, including what HTTP clients refuse to send. */
 export function headOf({ method = "GET", path = "/", headers = [] }: RawHead): string {
   return `${[`${method} ${path} HTTP/1.1`, "host: gateway", ...headers].join("\r\n")}\r\n\r\n`;
 }
@@ -27,7 +27,7 @@ export async function openSocket(url: string): Promise<Socket> {
   return socket;
 }
 
-/** Status of the answer to these bytes, on a connection of their own; 0: it was closed without one, or none came in time. */
+/** Status for these bytes on a new connection; 0 if it was closed or timed out without a response. */
 export async function statusOf(url: string, bytes: Buffer): Promise<number> {
   const socket = await openSocket(url);
   socket.setTimeout(ANSWER_WITHIN_MS, () => socket.destroy());
@@ -36,7 +36,7 @@ export async function statusOf(url: string, bytes: Buffer): Promise<number> {
     if (head.length < 64) head += piece.toString("latin1").slice(0, 64);
   });
   socket.write(bytes);
-  // Whoever refuses a body early closes while it is still written: the answer may be there nevertheless.
+  // A server may close before the body is written; the response may still be there.
   await once(socket, "close").catch(() => {});
   return Number(/^HTTP\/1\.1 (\d{3})/.exec(head)?.[1] ?? 0);
 }

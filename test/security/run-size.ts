@@ -1,7 +1,7 @@
-/** Whether this is the full catalogue (`npm run security`) or the fast cut of the suite. */
+/** Whether this is the full catalogue (`npm run security`). */
 export const isFullRun = process.env.WAYGATE_SECURITY === "full";
 
-/** Figures of the full catalogue go to the terminal, where docs/reliability/security.md takes them from. */
+/** Prints figures of the full catalogue for docs/reliability/security.md. */
 export function printFigures(title: string, figures: unknown): void {
   if (isFullRun) process.stdout.write(`${title} ${JSON.stringify(figures, undefined, 2)}\n`);
 }

@@ -11,21 +11,21 @@ import { isFullRun, printFigures } from "./run-size.ts";
 
 interface SecretScanFigures {
   secrets: number;
-  /** Characters that were searched, by what they are. */
+  /** Searched characters by kind of place. */
   searched: Record<string, number>;
-  /** `place: name of the secret`, for every secret that stands in a place in plain text or in an encoding of it. */
+  /** `place: name of the secret` for each secret found in plain text or encoded. */
   finds: string[];
 }
 
-/** What would give somebody else the rights of its owner, by name. */
+/** Credentials of a user, by name. */
 type Secrets = Record<string, string>;
 
-/** Nobody listens there. */
+/** Nothing listens there. */
 const NOBODY = "127.0.0.1:1";
 
 /**
- * Uses every kind of secret in a gateway of its own, rightly and wrongly, and searches what the gateway writes: log, rows
- * of every table, files (backups among them) and metrics.
+ * Uses every kind of secret in a gateway, correctly and wrongly. Then searches all output: log, rows, files with
+ * backups, and metrics.
  */
 async function scanForSecrets({ rounds }: { rounds: number }): Promise<SecretScanFigures> {
   const secrets: Secrets = {
@@ -46,7 +46,7 @@ async function scanForSecrets({ rounds }: { rounds: number }): Promise<SecretSca
   try {
     const { url } = await story.start();
     for (let round = 0; round < rounds; round++) await useSecrets(story, secrets, round);
-    // Last: so many wrong sign-ins hold up the next right one.
+    // Last, because many failed sign-ins delay the next correct one.
     await refuseAll(url, secrets);
     await createClient({ baseUrl: url, adminToken: secrets["admin token"] }).createBackup({});
     const metrics = await fetch(`${url}/metrics`, {
@@ -65,7 +65,7 @@ function newSecret(name: string): string {
   return `${name}${randomBytes(24).toString("hex")}`;
 }
 
-/** One of each: they are kept, used, used wrongly, changed and removed. */
+/** Creates, uses, misuses, changes and removes each secret. */
 async function useSecrets(story: E2eStory, secrets: Secrets, round: number): Promise<void> {
   const remember = (name: string, value = newSecret("x")): string => {
     secrets[`${name} ${round}`] = value;
@@ -123,7 +123,7 @@ async function useWebhooks(story: E2eStory, client: Client, id: number, remember
       url,
       secret: remember(`secret to ${url}`, secret),
     });
-    // One of the two receivers is not there.
+    // One of the two receivers does not exist.
     await client.testWebhook({ id, webhookId: data.id }).catch(() => {});
     const rotated = await client.updateWebhook({ id, webhookId: data.id, rotate_secret: true });
     const changed = String(rotated.data.secret);
@@ -162,7 +162,7 @@ async function useProxy(owner: Client, remember: Remember): Promise<void> {
   await owner.connectInstance({ id: data.id }).catch(() => {});
 }
 
-/** Each secret as a credential of the wrong kind, in every header that takes one, and where none belongs. */
+/** Sends each secret as a credential of the wrong kind, in every header that accepts one, and in other places. */
 async function refuseAll(url: string, secrets: Secrets): Promise<void> {
   for (const secret of Object.values(secrets)) {
     const headers: Record<string, string>[] = [
@@ -205,7 +205,7 @@ async function readFiles(directory: string): Promise<Record<string, string>> {
   return places;
 }
 
-/** The secrets that stand in texts, as they are or in the encodings that programs use. */
+/** Secrets found in texts, plain or in common encodings. */
 function searchPlaces(places: Record<string, string>, secrets: Secrets): Omit<SecretScanFigures, "secrets"> {
   const searched: Record<string, number> = {};
   const finds: string[] = [];
@@ -221,7 +221,7 @@ function searchPlaces(places: Record<string, string>, secrets: Secrets): Omit<Se
 
 function spellingsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
-  // In base64 the bytes before it move it; what is the same at each of the three places is enough.
+  // In base64, preceding bytes shift the secret. Searches the stable part at each of the three offsets.
   const shifted = [0, 1, 2].map((by) =>
     Buffer.concat([Buffer.alloc(by), bytes])
       .toString("base64")

@@ -18,14 +18,14 @@ import { fieldValue } from "./json-values.ts";
 import { type Operation, type OperationSchema, readOperations, resolveSchema } from "./operations.ts";
 import { isFullRun, printFigures } from "./run-size.ts";
 
-/** A field of an operation that takes text, and so perhaps an address. */
+/** A text field, which may accept an address. */
 interface AddressField {
   operation: Operation;
-  /** Where the text stands in the body; `[]` is the first of a list. */
+  /** Path in the body; `[]` is the first list item. */
   path: string[];
-  /** For an integration: which. */
+  /** Of an integration. */
   provider?: string;
-  /** Its name or description speaks of something that is fetched or called. */
+  /** Its name or description mentions something that is fetched or called. */
   isNamedForOne: boolean;
 }
 
@@ -34,12 +34,12 @@ const NAMED_FOR_ONE =
 const CONFIGS = { n8n: n8nConfig, typebot: typebotConfig, chatwoot: chatwootConfig };
 const MOST_DEPTH = 4;
 
-/** Every field of a body of the contract that takes text, other spellings of it included. */
+/** All text fields of request bodies, including aliases. */
 function readAddressFields(): AddressField[] {
   const operations = readOperations();
   const fields = operations.flatMap((operation) => {
     const { aliases = {}, upload } = (contract as Record<string, Route>)[operation.id] ?? {};
-    // The document shows what may come as a file as that alone; an address may stand there too.
+    // The document shows a file upload; an address is accepted too.
     const uploaded = upload === undefined ? [] : [{ path: [upload], text: upload }];
     const found = [...textsIn(operation.body ?? {}, []), ...uploaded];
     const others = found.flatMap(({ path, text }) =>
@@ -104,20 +104,22 @@ interface SavedAddress {
   target: FuzzTarget;
   tenant: FuzzTenant;
   field: AddressField;
-  /** What the gateway said when it saved the address. */
+  /** The response that saved the address. */
   response: RawHttpResponse;
 }
 
-/** The address of a proxy: only an instance of WhatsApp goes through it. */
+/** Only WhatsApp instances use a proxy. */
 function isProxy({ operation, path }: Pick<AddressField, "operation" | "path">): boolean {
   return path[0] === "proxy" && /Instance$/.test(operation.id);
 }
 
-/** Has the gateway call what it has saved, and tells how often. A global webhook is called by every event anyway. */
+/**
+ * Makes the gateway use the saved address and returns the number of uses. Global webhooks receive every event anyway.
+ */
 async function useSaved(saved: SavedAddress): Promise<number> {
   const { target, tenant, field } = saved;
   const { id: operation } = field.operation;
-  // What the administrative token makes belongs to the owner's account.
+  // The administrative token creates resources of the owner's account.
   const client = field.operation.credentials.includes("adminToken")
     ? target.gateway.owner
     : createClient({ baseUrl: target.gateway.url, token: tenant.token });
@@ -136,7 +138,7 @@ async function useSaved(saved: SavedAddress): Promise<number> {
 async function useProxy(client: Client, { response, tenant }: SavedAddress): Promise<number> {
   const id = Number(response.body.data?.id ?? tenant.proxied);
   const isUsed = await succeeds(client.connectInstance({ id, wait_seconds: 3 }));
-  // A busy machine may not have tried yet.
+  // Waits, because a busy machine may not have tried yet.
   if (isUsed) await waitUntil(() => hasTried(client, id));
   if (id === tenant.proxied) await succeeds(client.logoutInstance({ id }));
   else await client.deleteInstance({ id });
@@ -158,7 +160,7 @@ async function useIntegration(client: Client, { tenant, field }: SavedAddress): 
   return succeeds(client.testIntegration({ id: tenant.instance, provider }));
 }
 
-/** Those of a new instance, or those that the tenant has: an instance that was made is removed again. */
+/** Uses the webhooks of a new instance, which is removed again, or of the tenant. */
 async function useWebhooks(client: Client, { response, tenant, field }: SavedAddress): Promise<number> {
   const isNew = field.operation.path === "/api/v1/instances" || field.operation.path === "/instance/create";
   const id = isNew ? Number(response.body.data?.id) : tenant.instance;
@@ -170,7 +172,7 @@ async function useWebhooks(client: Client, { response, tenant, field }: SavedAdd
   return used;
 }
 
-/** A refusal is no use of what was saved, but it may have been one of the network: it counts as none. */
+/** Counts a refusal as no use, because the network may have caused it. */
 async function succeeds(request: Promise<unknown>): Promise<number> {
   return request.then(
     () => 1,
@@ -180,22 +182,22 @@ async function succeeds(request: Promise<unknown>): Promise<number> {
 
 interface SsrfFigures {
   fields: number;
-  /** Different addresses that were tried. */
+  /** Distinct addresses that were tried. */
   addresses: number;
   requests: number;
-  /** Requests whose address was accepted or at least not refused as an input. */
+  /** Accepted requests, and those not rejected as invalid input. */
   accepted: number;
-  /** What was saved and then used: a webhook tested, an integration tested, an instance connected, a reply sent. */
+  /** Saved and then used: webhook test, integration test, instance connection, reply. */
   used: number;
-  /** Requests by the operation, for the operations whose field names an address. */
+  /** Requests by operation, for fields that name an address. */
   by_door: Record<string, number>;
-  /** Requests that reached the server which redirects inward: it is allowed, what it names is not. */
+  /** Requests to the redirector, which is allowed, unlike its target. */
   redirected: number;
-  /** First lines of what reached the internal server. */
+  /** First lines of requests that reached the internal server. */
   hits: string[];
 }
 
-/** The metadata service of a cloud, as far as a request forger would notice. */
+/** A metadata service, as far as a forged request can see it. */
 interface InternalServer {
   port: number;
   hits: string[];
@@ -222,14 +224,14 @@ async function startInternalServer(): Promise<InternalServer> {
   return { port, hits, close: () => servers.map((server) => server.close()) };
 }
 
-/** Its first line, and for a proxy who it says to be: that names the field which led here. */
+/** The request line, and proxy credentials: they identify the field. */
 function describeRequest(head: string): string {
   const [line = ""] = head.split("\r\n");
   const [, credentials] = /^proxy-authorization: basic (\S+)/im.exec(head) ?? [];
   return credentials ? `${line} for ${Buffer.from(credentials, "base64")}` : line;
 }
 
-/** An allowed receiver that sends every caller on to the internal server. */
+/** A permitted receiver that redirects to the internal server. */
 async function startRedirector(to: string) {
   let redirected = 0;
   const server = createHttpServer((_, response) => {
@@ -243,15 +245,15 @@ async function startRedirector(to: string) {
 }
 
 interface SsrfOptions {
-  /** Also the fields whose name and description speak of no address. */
+  /** Includes fields whose name and description mention no address. */
   everyField: boolean;
-  /** How many forms of an internal address each field gets. */
+  /** Spellings of an internal address for each field. */
   forms: number;
-  /** Lets the gateway reach the internal server, to see which fields lead there at all. */
+  /** Allows the internal server, to see which fields lead there. */
   isOpen?: boolean;
 }
 
-/** Puts addresses of an internal server into every field that may take one, and has the gateway use what it has saved. */
+/** Puts internal addresses into every field that may accept one, and makes the gateway use what it saved. */
 async function forgeRequests({ everyField, forms, isOpen = false }: SsrfOptions): Promise<SsrfFigures> {
   const internal = await startInternalServer();
   const redirector = await startRedirector(`http://127.0.0.1:${internal.port}/latest/meta-data/`);
@@ -289,7 +291,7 @@ async function forgeRequests({ everyField, forms, isOpen = false }: SsrfOptions)
   }
 }
 
-/** Every spelling of loopback in every disguise, and its names. */
+/** Every spelling and name of loopback. */
 function internalAddresses(port: number): string[] {
   const hosts = [
     ...spellings([127, 0, 0, 1]),
@@ -306,7 +308,7 @@ function nameOf({ operation, path, provider }: AddressField): string {
   return [operation.id, provider, ...path].filter((part) => part && part !== "[]").join("/");
 }
 
-/** Names its field, in the path, or for a proxy in the credentials: a proxy sees no path. */
+/** Identifies its field in the path, or in the credentials because a proxy sees no path. */
 function openAddress(field: AddressField, port: number): string {
   if (isProxy(field) || field.operation.id === "testProxy")
     return `http://${encodeURIComponent(nameOf(field))}:x@127.0.0.1:${port}`;
@@ -320,7 +322,7 @@ interface Forgery {
   nth: number;
 }
 
-/** Sends the address, and has the gateway use it if it was saved. */
+/** Sends the address and makes the gateway use it if it was saved. */
 async function forge(
   { target, field, text, nth }: Forgery,
   figures: Pick<SsrfFigures, "requests" | "accepted" | "used" | "by_door">,
@@ -349,7 +351,7 @@ async function request(
     encodeURIComponent(String(placeInPath(field, tenant, name) ?? sampleOf(name))),
   );
   const { required = [], properties = {} } = operation.body ?? {};
-  // Without it the link of a text is not read.
+  // Without it links in a text are not fetched.
   const preview = "link_preview" in properties ? { link_preview: true } : {};
   const named = [...required, ...["number", "from", "jid"].filter((name) => name in properties)];
   const body = Object.fromEntries(named.map((name) => [name, sampleOf(name) ?? "x"]));
@@ -359,7 +361,7 @@ async function request(
     withText({ ...body, ...preview, ...more }, field.path, text),
     {
       ...credentialsFor(operation, tenant, 1),
-      // Each from an address of its own: too many wrong sign-ins from one of them are refused.
+      // Separate addresses, because too many failed sign-ins from one are refused.
       "x-forwarded-for": `10.${(nth >> 16) & 255}.${(nth >> 8) & 255}.${nth & 255}`,
     },
   );
@@ -372,16 +374,16 @@ function placeInPath({ operation, provider, ...field }: AddressField, tenant: Fu
   return undefined;
 }
 
-/** What a body must have beside its address, by provider or operation. */
+/** Other required fields, by provider or operation. */
 const MORE: Record<string, object> = {
   typebot: { config: { public_id: "bot" } },
   chatwoot: { config: { access_token: "x", account_id: 1, inbox_id: 1 } },
   saveQuickReply: { shortcut: "forged", content: "x" },
 };
-/** The sandbox has no proxies. */
+/** Only WhatsApp instances have proxies. */
 const PROXIED = { network: "whatsapp" };
 
-/** Fields whose address the gateway requests at once or during a test; the list may grow by itself. */
+/** Fields whose address the gateway requests at once or in a test. The list may grow. */
 const CALLED = [
   "sendText/text",
   "sendMedia/url",
