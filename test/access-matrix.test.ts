@@ -16,10 +16,10 @@ import { PASSWORD, signIn } from "./sign-in.ts";
 
 /** Marker in all data of the other tenant. */
 const MARKER = `m4rk3r${Date.now().toString(36)}`;
-/** Marker in all data of the other instance of the own account. */
+/** Marker in all data of the other instance of the same account. */
 const NEARBY_MARKER = `n3arby${Date.now().toString(36)}`;
 const NOBODY = 999_999_999;
-/** The other tenant writes to this one. */
+/** A contact, under whose number the other tenant writes to this one. */
 const PERSON = "5511987651234@s.whatsapp.net";
 const GROUP = "120363111111111111@g.us";
 
@@ -38,22 +38,22 @@ let request: HttpRequester;
 let own: Tenant;
 let foreign: Tenant;
 let agent: string;
-/** Of an agent who may use one instance of the two. */
+/** An agent with access to one of the two instances. */
 let boundAgent: string;
 let neighbourKey: string;
 let endedKey: string;
-/** Rows of the other tenant, and of the other instance of the own one. */
+/** Rows of the other tenant, and of the other instance of the same account. */
 let foreignRows: HiddenRows;
 let nearbyRows: HiddenRows;
 
 interface HiddenRows {
   instance: number;
   account_id: number;
-  /** By the name of the path's field. */
+  /** By path parameter. */
   ids: Record<string, string>;
 }
 
-/** Responses to the tenant's own credentials, and those of them that contained the other tenant's marker. */
+/** Responses to the tenant's own credentials; `leaks` counts those with the other tenant's marker. */
 const figures = { operations: routes.length, responses: 0, responses_to_own: 0, leaks: 0 };
 
 function countLeaks(request: HttpRequester): HttpRequester {
@@ -88,7 +88,7 @@ beforeAll(async () => {
   boundAgent = await makeAgent({ email: "bound@own.example", instance_ids: [own.instance] });
   foreignRows = await fill(foreign, MARKER);
   nearbyRows = await fill({ ...own, key: neighbourKey, instance: neighbour.data.id }, NEARBY_MARKER);
-  // What the instances of an account have in common.
+  // Quick replies belong to the account, not to an instance.
   await as(own.token).deleteQuickReply({ id: Number(nearbyRows.ids.reply) });
   await as(own.token).deleteCustomField({ id: Number(nearbyRows.ids.field) });
   delete nearbyRows.ids.userId;
@@ -180,7 +180,6 @@ async function fillAccount(token: string, instance_id: number, marker: string) {
   };
 }
 
-/** The address of a route with the given ids. */
 function addressOf({ http }: Route, ids: Readonly<Record<string, string | number>>): string {
   return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? NOBODY)));
 }
@@ -190,7 +189,7 @@ function ask(route: Route, ids: Readonly<Record<string, string | number>>, heade
   return request(addressOf(route, ids), hasBody ? {} : undefined, headers);
 }
 
-/** The whole response without the request id. */
+/** The response without its request id. */
 function saysOf({ status, body }: RawHttpResponse): string {
   return `${status} ${JSON.stringify({ ...body, request_id: "" })}`;
 }
@@ -222,7 +221,7 @@ const HEADERS: Record<Kind, () => Record<string, string>> = {
 
 const KINDS = (Object.keys(HEADERS) as Kind[]).filter((kind) => !kind.startsWith("own"));
 
-/** Where a user's token is needed. */
+/** Routes that need a user's token. */
 const REFUSED_WITHOUT_USER: Partial<Record<Kind, string>> = {
   none: "AUTH_REQUIRED",
   "neighbour key": "AUTH_REQUIRED",
@@ -232,7 +231,7 @@ const REFUSED_WITHOUT_USER: Partial<Record<Kind, string>> = {
   "key as a token": "INVALID_TOKEN",
 };
 
-/** Error codes for a credential that is refused; undefined: it is accepted, with its own rights. */
+/** Error codes for a refused credential; undefined if it is accepted with its own rights. */
 const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, string>>> = {
   instance: {
     none: "AUTH_REQUIRED",
@@ -266,7 +265,7 @@ const REFUSED: Record<Exclude<RouteAccess, "public">, Partial<Record<Kind, strin
   manager: { ...REFUSED_WITHOUT_USER, "foreign token": "FORBIDDEN" },
 };
 
-/** What is wrong about the responses of a route to a credential that it refuses. */
+/** Problems of a route's responses to a credential that it refuses. */
 async function wrongAbout(name: string, route: Route, kind: Kind, expected: string): Promise<string[]> {
   const there = await ask(route, { id: own.instance }, HEADERS[kind]());
   const wrong = there.body.code === expected ? [] : [`${name}: ${there.status} ${there.body.code}`];
@@ -290,7 +289,7 @@ describe("a wrong credential", () => {
   );
 });
 
-/** Which of the hidden rows `:id` means on the routes of an account. */
+/** The hidden row that `:id` names on account routes. */
 function hiddenRow({ http }: Route, { ids, instance, account_id }: HiddenRows): string {
   if (http.includes("/api/leads/")) return ids.lead ?? "";
   if (http.includes("/api/custom-fields/")) return ids.field ?? "";
@@ -302,7 +301,7 @@ function hiddenRow({ http }: Route, { ids, instance, account_id }: HiddenRows): 
   return String(account_id);
 }
 
-/** Fields that a change requires before its row is read. */
+/** Required fields of changes. */
 const BODY = {
   since: "2026-01-01T00:00:00Z",
   scope: "account",
@@ -317,7 +316,7 @@ const BODY = {
   response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
 };
 
-/** In one's own instance or account; a route that creates a missing row cannot miss one. */
+/** Whether the path can name a foreign row. Routes that create missing rows cannot. */
 function hasForeignRow({ http, access }: Route): boolean {
   if (http.startsWith("PUT /api/v1/instances/:id/integrations/")) return false;
   return access === "instance"
@@ -355,7 +354,7 @@ describe("a row of another tenant", () => {
       const { there, nowhere } = await askForHidden(route, foreignRows, HEADERS["own token"]());
       if (saysOf(there) !== saysOf(nowhere)) wrong.push(`${name}: ${saysOf(there)} / ${saysOf(nowhere)}`);
       if (saysOf(there).includes(MARKER)) wrong.push(`${name} shows it`);
-      // Data that only the session has is unavailable while it is disconnected.
+      // Data of the session is unavailable while it is disconnected.
       if (!/NOT_FOUND|INSTANCE_NOT_CONNECTED/.test(there.body.code)) wrong.push(`${name}: ${saysOf(there)}`);
     }
     expect(wrong).toEqual([]);
@@ -410,7 +409,7 @@ function isList(http: string, raw: string | undefined): boolean {
   return http.startsWith("GET ") && raw !== "text/event-stream";
 }
 
-/** What a user with the role agent may read and do. Another route needs an administrator, or a reason to stand here. */
+/** What an agent may read and do. Any other route needs an administrator, or a reason in this list. */
 const FOR_AGENTS = {
   reads: `
     accountOverview getAccount getCampaign getCampaignReport getCampaignTimeline getEvent getGroup

@@ -21,16 +21,14 @@ type Area =
   | "tables"
   | "migrations";
 
-/**
- * Imports point down only: the areas that each area may import besides itself. The finer rules follow below.
- */
+/** The areas that each area may import besides itself. */
 const MAY_IMPORT: Record<Area, readonly Area[]> = {
   main: ["cli", "platform"],
   cli: ["processes", "mcp", "client", "contract", "core", "extensions", "network", "platform"],
   processes: ["mcp", "contract", "core", "extensions", "engine", "network", "platform", "tables"],
   mcp: ["client", "contract", "platform"],
   client: ["contract", "platform", "packages"],
-  // What is published by itself; see "of a published package" below.
+  // Published separately; see "of a published package" below.
   packages: [],
   contract: ["core", "extensions"],
   core: ["engine", "network", "platform", "tables"],
@@ -43,8 +41,8 @@ const MAY_IMPORT: Record<Area, readonly Area[]> = {
 };
 
 /**
- * Parts that take time or memory and that an idle gateway does not need: they are loaded at their first use.
- * `unless`: the file that imports the part statically and is itself loaded so.
+ * Slow or large parts that an idle gateway does not need, so they load at first use. `unless`: the file that imports
+ * the part statically and is itself loaded at first use.
  */
 const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
   { part: /^(sharp|file-type|qrcode|@node-rs\/argon2|@aws-sdk\/.*|@zxcvbn-ts\/.*)$/ },
@@ -59,10 +57,10 @@ const LOADED_AT_FIRST_USE: readonly { part: RegExp; unless?: RegExp }[] = [
 ];
 const STATIC_IMPORT = /^(?:import|export) (?!type )(?:[^;"]*? from )?"([^"]+)"/gm;
 
-/** The limits of platform/limits that keep nothing but their own state. */
+/** Limits of platform/limits without dependencies on other state. */
 const PURE_LIMITS = "limits/(semaphore|token-bucket|fixed-window|with-timeout|max-entries)";
 
-/** The more specific rules: from a file, to a file. */
+/** More specific rules: from a file, to a file. */
 const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[] = [
   {
     from: /^src\/client\/client\.ts$/,
@@ -109,7 +107,7 @@ const ONLY: readonly { from: RegExp; to: RegExp; unless: RegExp; why: string }[]
   },
 ];
 
-/** The text of a script for browsers. */
+/** A script for browsers. */
 const IN_THE_BROWSER = "src/extensions/public-pages/link-script.ts";
 const HTTP_CLIENTS = /^(undici|axios|got|ky|node-fetch|superagent|(node:)?https?|(node:)?http2)$/;
 const NO_CLIENT = new Set(["STATUS_CODES", "createServer"]);
@@ -120,7 +118,7 @@ const MAY_CALL_OUT = [
   "src/network/whatsapp/session-transport.ts",
 ];
 
-/** Below HTTP: the database, the operator's bucket, the proxies of sessions, and the brokers of webhooks. */
+/** Files that open sockets: database, object storage, session proxies, and brokers of webhooks. */
 const SOCKET_MAKERS =
   /^((node:)?(net|tls|dgram)|pg|ws|fetch-socks|(socks|https|http)-proxy-agent|@aws-sdk\/.*|@nats-io\/.*|amqplib)$/;
 const NO_SOCKET = new Set(["isIP", "createServer", "Query"]);
@@ -128,7 +126,7 @@ const MAY_OPEN_SOCKETS = [
   "src/engine/cluster/heartbeat-connection.ts",
   "src/extensions/backups/file/write-backup.ts",
   "src/core/health/doctor-checks.ts",
-  // Their clients dial the addresses that SafeFetch has checked, and no others.
+  // Their clients dial only the addresses that SafeFetch has checked.
   "src/extensions/nats/open-nats-connection.ts",
   "src/extensions/rabbitmq/open-amqp-connection.ts",
   "src/network/whatsapp/session-transport.ts",
@@ -137,11 +135,11 @@ const MAY_OPEN_SOCKETS = [
   "src/platform/media/s3-media-store.ts",
 ];
 
-/** Several exports of one subject, none of which is the main one: these files are named for the subject. */
+/** Files with several equal exports are named for their subject. */
 const NAMED_FOR_A_SUBJECT = [
   // What a route accepts.
   "src/core/accounts/access/route-credentials.ts",
-  // The statements of a table, or of the tables of one thing.
+  // The statements of one or several tables.
   "src/engine/job-store.ts",
   "src/engine/lane-store.ts",
   "src/core/accounts/account-row.ts",
@@ -179,19 +177,19 @@ const NAMED_FOR_A_SUBJECT = [
   "src/main.ts",
 ];
 
-/** The functions of Baileys that fetch an address from an argument or a message. */
+/** Functions of Baileys that fetch an address from an argument or a message. */
 const FETCHING_EXPORTS =
   /^(\*|getHttpStream|getStream|toBuffer|download\w+|extractSyncdPatches|decodePatches|getUrlInfo|fetchLatest\w+|generateWAMessage\w*|generateProfilePicture|generateThumbnail|encryptedStream|getRawMediaUploadData|getWAUploadToServer|uploadWithNodeHttp|updateMessageWithNewMedia)$/;
 const FETCHING_METHODS =
   /\bsock\.(sendMessage|updateProfilePicture|updateMediaMessage|updateCoverPhoto|product(Create|Update)|newsletter\w+)\b/;
-/** Places of Baileys that open a connection; each of them gets a transport of `session-transport.ts`, or is never called. */
+/** Places in Baileys that open a connection. Each gets a transport of `session-transport.ts`, or is never called. */
 const OPENED_BY_BAILEYS = {
   "Socket/Client/websocket.js": ["from 'ws'", "new WebSocket("],
   // The latest versions, which no migration replaces.
   "Utils/generics.js": ["fetch(", "fetch("],
   // The picture of a group invitation, which only Baileys' own message generator fetches.
   "Utils/messages.js": ["fetch("],
-  // Downloads with `options.dispatcher`; uploads with `fetchAgent`, and those of other runtimes than Node.
+  // Downloads use `options.dispatcher`, uploads `fetchAgent`; other runtimes than Node are not used.
   "Utils/messages-media.js": ["fetch(", "import('https')", "import('http')", ".request({", "fetch("],
 };
 
@@ -200,17 +198,17 @@ const EXPORTED =
   /^export (?:declare )?(?:async )?(?:interface|type|(?:abstract )?class|enum|function\*?|const|let) (\w+)/gm;
 
 const COMMENT = /\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm;
-/** Functions of other programs that a comment names as its source. */
+/** Functions of other programs that comments name as a source. */
 const NAMES_OF_OTHERS = new Set(["computeTypingDuration"]);
 
 const { workspaces }: { workspaces: string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
 const PACKAGES = workspaces.filter((folder) => folder.startsWith("packages/"));
-/** The folders that hold the program, its tests and its documents. */
+/** Folders of program, tests and documents. */
 const TREES = ["src", "panel", "scripts", "packages", "test", "migrations", "docs", "examples", "deploy"];
 const MOST_FILES = 20;
-/** Cycles of folders that remain. The list only gets shorter. */
+/** Remaining cycles of folders. Never add one. */
 const FOLDER_CYCLES = [
-  // A new instance can bring its first webhook, so one contract contains the other.
+  // A new instance can include its first webhook, so one contract contains the other.
   "src/core: instances webhooks",
 ];
 const folders = ["src", "migrations", "scripts", "test", ...PACKAGES.map((one) => `${one}/src`)];
@@ -236,7 +234,7 @@ function isOurs(target: string): boolean {
   return areaOf(target) !== undefined;
 }
 
-/** One line per import that breaks a rule; each test expects an empty list. */
+/** One line for each import that breaks a rule. */
 function breaches(rule: (file: SourceFile, target: string, values: readonly string[]) => boolean): string[] {
   return sources.flatMap((file) =>
     file.imports
@@ -245,7 +243,7 @@ function breaches(rule: (file: SourceFile, target: string, values: readonly stri
   );
 }
 
-/** Libraries that the bundle of the program contains, so npm installs them for development alone. */
+/** Libraries in the program's bundle, installed for development only. */
 const BUNDLED = new Set([
   "@fastify/busboy",
   "@modelcontextprotocol/server",
@@ -445,7 +443,7 @@ function isUnit({ path }: Pick<SourceFile, "path">): boolean {
   return !/\.test\.tsx?$/.test(path);
 }
 
-/** The cycles that a folder forms with folders and files beside it: `parent: folder folder file.ts`. */
+/** Cycles between entries of a folder: `parent: folder folder file.ts`. */
 function findFolderCycles(files: readonly Pick<SourceFile, "path" | "imports">[]): string[] {
   return [...readLevels(files)].flatMap(([parent, graph]) => {
     const reached = new Map([...graph.keys()].map((name) => [name, reachableFrom(name, graph)]));
@@ -457,7 +455,7 @@ function findFolderCycles(files: readonly Pick<SourceFile, "path" | "imports">[]
   });
 }
 
-/** For each folder, which of its folders and files import which others of them. */
+/** Imports between the entries of each folder. */
 function readLevels(files: readonly Pick<SourceFile, "path" | "imports">[]) {
   const known = new Set(files.map(({ path }) => path));
   const levels = new Map<string, Map<string, Set<string>>>();
@@ -480,7 +478,7 @@ function reachableFrom(name: string, graph: ReadonlyMap<string, ReadonlySet<stri
   return reached;
 }
 
-/** The modules that a file loads at run time, without type-only imports. */
+/** Modules that a file loads at run time, without type-only imports. */
 function reachedFrom(start: string): Set<string> {
   const reached = new Set([start]);
   for (const path of reached) {
@@ -545,7 +543,7 @@ describe("access to the outside world", () => {
   });
 });
 
-/** The given files, and the parts of the platform that no other file imports. */
+/** These files, and platform files that only they import. */
 function partsOf(owners: readonly string[]): Set<string> {
   const parts = new Set(owners);
   for (let size = 0; size !== parts.size; ) {
@@ -670,7 +668,7 @@ test("every fix for Baileys begins with the defect, the installed version and it
   expect(unnamed.map(({ path }) => path)).toEqual([]);
 });
 
-/** The main file of a feature and its contract are named for their folder. */
+/** A feature's main file and its contract are named for their folder. */
 function isNamedForExport({ path, text }: SourceFile): boolean {
   const [name = "", folder] = path.replace(/\.ts$/, "").split("/").reverse();
   if (name === "contract" || name === folder) return true;
@@ -684,7 +682,7 @@ function isNamedForExport({ path, text }: SourceFile): boolean {
   });
 }
 
-/** `createSendRunner` has the words of `run-send`; digits and brands stay whole. */
+/** `createSendRunner` contains the words of `run-send`. Digits and brands stay whole. */
 function wordsOf(name: string): string[] {
   return name
     .replace(/WhatsApp|OpenApi|OAuth|N8n/gi, (brand) => brand[0] + brand.slice(1).toLowerCase())

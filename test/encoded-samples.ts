@@ -7,12 +7,12 @@ import { promisify } from "node:util";
 const PICTURE_INPUT = ["-f", "lavfi", "-i", "testsrc=size=64x48:rate=10:duration=1"];
 const SOUND_INPUT = ["-f", "lavfi", "-i", "sine=frequency=440:duration=1"];
 
-/** A second of a test picture with sound, 64 x 48 pixels, as ffmpeg encodes it. */
+/** A one-second test video with sound, 64 x 48 pixels, encoded by ffmpeg. */
 export function sampleVideo(args: readonly string[]): Promise<Buffer> {
   return encode([...PICTURE_INPUT, ...SOUND_INPUT, ...args]);
 }
 
-/** A second of a tone in the default encoding of an ffmpeg format. */
+/** A one-second tone in the default encoding of an ffmpeg format. */
 export function sampleSound(format: string, args: readonly string[] = []): Promise<Buffer> {
   return encode([...SOUND_INPUT, ...args, "-f", format]);
 }

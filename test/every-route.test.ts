@@ -7,7 +7,7 @@ import { type NetworkName, type NetworkSide, startNetworkSide } from "./stories/
 
 const TAGS = new Set(["Instances", "Messages", "Contacts", "Chats", "Profile", "Groups"]);
 
-/** Operations of an instance, or with its key. */
+/** Routes of an instance, or with its key. */
 const ROUTES = Object.entries(contract)
   .filter(([, { tag, access }]) => TAGS.has(tag) && (access === "instance" || access === "key"))
   .map(([name]) => name);
@@ -17,7 +17,7 @@ const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 const lid = expect.stringMatching(/^\d+@lid$/);
 const png = { base64: inBase64(SAMPLE.png) };
 
-// Titles begin alike, so that a difference between the networks is seen at once.
+// Equal titles make a difference between the networks visible.
 describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (network) => {
   let side: NetworkSide;
   let ana: string;

@@ -19,7 +19,7 @@ let env: Record<string, string>;
 let scratch: Awaited<ReturnType<typeof makeScratchDir>>;
 const running: ChildProcess[] = [];
 
-// The examples import the client of the package.
+// The examples import the package's client.
 beforeAll(buildDist);
 beforeAll(async () => {
   [gateway, scratch] = await Promise.all([startTestGateway(), makeScratchDir()]);
@@ -39,7 +39,6 @@ afterAll(async () => {
   await scratch.remove();
 });
 
-/** Runs an example to its end. */
 function run(args: string[], more: Record<string, string> = {}): Promise<{ code: number; said: string }> {
   return new Promise((resolve) => {
     execFile(process.execPath, args, { cwd: EXAMPLES, env: { ...env, ...more } }, (error, stdout, stderr) =>
@@ -48,7 +47,7 @@ function run(args: string[], more: Record<string, string> = {}): Promise<{ code:
   });
 }
 
-/** Starts an example that listens, and lets a new webhook of the instance post to it. */
+/** Starts a listening example and points a new webhook of the instance to it. */
 async function listen(command: string, args: string[]) {
   const created = await shop.client.createWebhook({ id: shop.id, url: "http://127.0.0.1:1/" });
   const { id: webhookId, secret = "" } = created.data;
@@ -75,7 +74,7 @@ async function listen(command: string, args: string[]) {
   return { url: url() ?? "", said: () => said, stop };
 }
 
-/** Sends hostile requests; a program that does not survive them cannot accept the real delivery. */
+/** Sends hostile requests. The program must survive them to accept the real delivery. */
 async function offend(url: string): Promise<void> {
   const now = String(Math.floor(Date.now() / 1000));
   const names = ["webhook-id", "webhook-timestamp", "webhook-signature"];
@@ -92,12 +91,12 @@ async function offend(url: string): Promise<void> {
     const response = await sendRaw(url, `${headers}Content-Length: 2\r\n\r\n{}`);
     expect(response).toMatch(/^HTTP\/1\.[01] 4\d\d /);
   }
-  // Cut off in the middle of the body.
+  // The body is cut off.
   await sendRaw(url, "Content-Length: 100\r\n\r\n{}\n", { isCutOff: true });
   await sendRaw(url, "Content-Length: -5\r\n\r\n{}");
 }
 
-/** Sends a request byte by byte, as Latin-1, and reads the complete response. */
+/** Sends a raw Latin-1 request and reads the complete response. */
 function sendRaw(url: string, rest: string, { isCutOff = false } = {}): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

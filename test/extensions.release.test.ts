@@ -14,9 +14,9 @@ import { spawnGateway } from "./run/spawn-gateway.ts";
 import { OWNER, signIn } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
-/** Where extensions have their lines. */
+/** Files that list extensions. */
 const LISTS = ["src/processes/extensions.js", "src/contract.js", "src/cli/operator/add-operator-commands.js"];
-/** What the command line has for an extension. */
+/** Commands of an extension. */
 const COMMANDS: Readonly<Record<string, readonly string[]>> = {
   backups: ["add-backup-commands", "backup-commands"],
 };
@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(() => scratch.remove());
 
-/** The extension, and those that need it. */
+/** The extension and its dependents. */
 function withDependents(name: string): Set<string> {
   const names = new Set([name]);
   for (const one of EXTENSIONS) if (one.needs?.some((needed) => names.has(needed))) names.add(one.name);
   return names;
 }
 
-/** The compiled program without these extensions: their folders, and their lines in the lists. */
+/** The compiled program without the folders and list lines of these extensions. */
 async function removeExtensions(dist: string, names: ReadonlySet<string>): Promise<void> {
   for (const name of names) {
     await rm(join(dist, "src/extensions", name), { recursive: true });
@@ -96,7 +96,7 @@ async function withGateway(dist: string, use: (url: string) => Promise<void>): P
   }
 }
 
-/** Its description has the routes of core and of what is left. */
+/** Its OpenAPI document has the routes of core and of the remaining extensions. */
 async function expectRoutes(baseUrl: string, without: ReadonlySet<string>): Promise<void> {
   const text = await (await fetch(`${baseUrl}/openapi.json`)).text();
   const described = new Set([...text.matchAll(/"operationId": ?"(\w+)"/g)].map(([, id = ""]) => id));
@@ -125,7 +125,7 @@ test("the extension that the page about extensions builds compiles, starts and l
     await cp(join(ROOT, path), join(tree, path), { recursive: true });
   await symlink(join(ROOT, "node_modules"), join(tree, "node_modules"));
   for (const block of readBlocks("docs/contributing/extensions.md")) await addBlock(tree, block);
-  // With the page's own test, which the build leaves out, and what it expects of the test run.
+  // Includes the page's own test, which the build leaves out.
   const config = {
     extends: "./tsconfig.build.json",
     files: ["src/extensions/newcomers/newcomers.test.ts", "test/run/global-setup.ts"],
@@ -147,7 +147,7 @@ test("the extension that the page about extensions builds compiles, starts and l
   });
 });
 
-/** A block of code is a file; a block of changes has the line of a file that comes before each of its new lines. */
+/** A code block is a file. A diff block contains the existing line before each new line. */
 async function addBlock(tree: string, { language, text }: DocumentBlock): Promise<void> {
   const [, name = "", body = ""] = text.match(/^\/\/ (\S+)\n([\s\S]*)$/) ?? [];
   const path = join(tree, name);

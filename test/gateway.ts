@@ -15,7 +15,7 @@ import { OWNER, PASSWORD, signIn } from "./sign-in.ts";
 
 export const ADMIN_TOKEN = "test-admin-token-that-is-long-enough";
 
-/** One instance of a story, with a client that holds its key. */
+/** An instance with a client for its key. */
 export interface TestInstance {
   id: number;
   api_key: string;
@@ -24,25 +24,25 @@ export interface TestInstance {
   client: Client;
 }
 
-/** A whole gateway in this process, on a database and a data directory of its own. */
+/** A whole gateway in this process with its own database and data directory. */
 export interface TestGateway {
   readonly gateway: Gateway;
   readonly url: string;
   readonly database: Database;
   /** Signed in as the owner. */
   readonly owner: Client;
-  /** Holds the administrative token. */
+  /** With the administrative token. */
   readonly admin: Client;
   readonly anonymous: Client;
-  /** A new instance on the sandbox network. */
+  /** Creates a sandbox instance. */
   createInstance(input?: { name?: string; webhook_url?: string }): Promise<TestInstance>;
-  /** A new instance, paired with a phone and connected. */
+  /** Creates a sandbox instance, paired and connected. */
   connectInstance(input?: { name?: string; webhook_url?: string; phone?: string }): Promise<TestInstance>;
-  /** Lets time pass for everything that waits in the database. */
+  /** Advances time for everything that waits in the database. */
   advance(ms: number): Promise<void>;
-  /** Stops and starts again on the same database and data directory, with other settings if given. */
+  /** Restarts on the same database and data directory, optionally with other settings. */
   restart(env?: Record<string, string>): Promise<void>;
-  /** Another node on the same database, with a data directory of its own; it ends with the story. */
+  /** Adds a node on the same database with its own data directory. It ends with the story. */
   addNode(env?: Record<string, string>): Promise<Gateway>;
   stop(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export async function startTestGateway(
   const settings = { ...baseSettings(store, dataDir), ...env };
   let gateway = await startGateway(readConfig(settings), { log });
   const database = openDatabase(store.url, { max: 4, application_name: "waygate test" });
-  // A machine that stands still for seconds is no absent database.
+  // A machine that stalls for seconds must not look like an unavailable database.
   database.pool.options.connectionTimeoutMillis = 60_000;
   let { client: owner } = await signIn(gateway.url);
   const others: { gateway: Gateway; dataDir: string }[] = [];
@@ -138,13 +138,13 @@ function baseSettings(store: TestDatabase, dataDir: string): Record<string, stri
     WAYGATE_OWNER_EMAIL: OWNER.email,
     WAYGATE_OWNER_PASSWORD: OWNER.password,
     WAYGATE_BACKUP_AT: "off",
-    // The machine of the tests is late, not the gateway.
+    // The event loop of a busy test machine is slow.
     WAYGATE_MAX_LAG: "0s",
     WAYGATE_ALLOWED_HOSTS: "external,private,loopback",
   };
 }
 
-/** Another account, with all that the plan `unlimited` allows, and a token of its first user. */
+/** Another account with the plan `unlimited`, and a token of its user. */
 export async function addUnlimitedAccount({ owner, database, url }: TestGateway, name: string) {
   const email = `boss@${name}.example`;
   const { data } = await owner.createAccount({ name, email, password: PASSWORD, user_name: name });
@@ -158,13 +158,13 @@ export async function addUnlimitedAccount({ owner, database, url }: TestGateway,
 
 let phones = 0;
 
-/** A number that is unique in this process and that the sandbox treats like any other. */
+/** A unique number without special behaviour in the sandbox. */
 export function newPhone(): string {
   phones += 1;
   return `5511${90_000_000 + phones}8`;
 }
 
-/** Moves everything that waits in the database closer by `ms`, and lets the engine look again. */
+/** Moves stored times `ms` back, and makes the engine poll. */
 async function advance({ db }: Database, engine: Engine, ms: number): Promise<void> {
   const by = sql`${ms} * interval '1 millisecond'`;
   for (const change of [
@@ -184,7 +184,7 @@ async function advance({ db }: Database, engine: Engine, ms: number): Promise<vo
   );
 }
 
-/** These statements lock rows in another order than the gateway, and the database ends one side of a deadlock. */
+/** These statements lock rows in another order than the gateway, so PostgreSQL may abort one on a deadlock. */
 async function despiteDeadlocks(change: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
@@ -195,13 +195,13 @@ async function despiteDeadlocks(change: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Resolves as soon as the condition holds; asks every 20 ms. */
+/** Polls until the condition holds. */
 export async function waitUntil(
   condition: () => Promise<unknown> | unknown,
   timeoutMs = 60_000,
 ): Promise<void> {
   const giveUpAt = performance.now() + timeoutMs;
-  // A long wait asks less often: each question costs the tested gateway and its database milliseconds.
+  // Polls less often over time, because each query costs the tested gateway.
   for (let pauseMs = 10; !(await condition()); pauseMs = Math.min(80, pauseMs * 1.3)) {
     if (performance.now() > giveUpAt) throw new Error(`the condition did not hold within ${timeoutMs} ms`);
     await sleep(pauseMs);

@@ -33,37 +33,37 @@ import { ask, bubble, startTypebot } from "./servers/typebot-server.ts";
 import { OWNER, signIn } from "./sign-in.ts";
 import { ROOT } from "./source-files.ts";
 
-/** A shell in which the commands of the documents run, with everything that they call. */
+/** A shell that runs the documents' commands, with the services that they call. */
 interface GuideShell {
   readonly gateway: TestGateway;
-  /** Settings of the gateway that a command beside it needs. */
+  /** Gateway settings for commands beside it. */
   readonly settings: Readonly<Record<string, string>>;
-  /** A token of the owner. */
+  /** An owner's token. */
   readonly token: string;
-  /** Runs the commands one after the other in one shell, with the test's addresses in place of the page's. */
+  /** Runs commands in one shell, with the test's addresses instead of the page's. */
   run(commands: readonly string[], instance: TestInstance): Promise<Run>;
-  /** An output with the page's addresses and ids in place of the test's. */
+  /** Replaces the test's addresses and ids in an output with those of the page. */
   toPage(output: string, instance: TestInstance): string;
   stop(): Promise<void>;
 }
 
 interface Run {
   code: number;
-  /** The script and all that it printed. */
+  /** The script with its output. */
   transcript: string;
-  /** What each of the commands printed. */
+  /** Output of each command. */
   outputs: string[];
 }
 
-/** No name server knows it. */
+/** A name that does not resolve. */
 const PUBLIC_URL = "https://waygate.invalid";
 
 /** Printed after each command. */
 const END = "\u001e";
 
 /**
- * Reports a refusal by its exit code, unless the command shows the status line. curl takes one of the two options.
- * A command with a time limit follows a stream without an end, and 28 says that the limit was reached.
+ * Reports a refusal by the exit code, unless the command shows the status line: curl allows one of the two. A command
+ * with a time limit follows an endless stream, and 28 means that the limit was reached.
  */
 const CURL = `curl() { case " $* " in
   *--fail*|*" -i "*) command curl "$@";;
@@ -74,7 +74,7 @@ esac; }`;
 async function startGuideShell(): Promise<GuideShell> {
   const folder = await makeScratchDir();
   const settings = {
-    // Chatwoot calls no private address, and the gateway warns of one.
+    // A public URL: Chatwoot calls no private address, and the gateway warns of one.
     WAYGATE_BASE_URL: PUBLIC_URL,
     WAYGATE_SECRET_KEY: randomBytes(32).toString("base64"),
     WAYGATE_BACKUP_KEY: randomBytes(32).toString("base64"),
@@ -148,7 +148,7 @@ function runScript(script: string, cwd: string, env: NodeJS.ProcessEnv): Promise
   });
 }
 
-/** `UPDATE_GUIDES=1 npx vitest run test/guides.release.test.ts` writes the responses that the documents show. */
+/** `UPDATE_GUIDES=1 npx vitest run test/guides.release.test.ts` rewrites the responses in the documents. */
 const isUpdate = process.env.UPDATE_GUIDES === "1";
 
 const DOCUMENTS = [
@@ -162,17 +162,17 @@ const DOCUMENTS = [
   "test/README.md",
 ];
 const BLOCKS = DOCUMENTS.flatMap(readBlocks);
-/** The README is left out: two tests of its own paste its first block with a request. */
+/** Two other tests run the README's first block. */
 const PAGES = DOCUMENTS.filter((path) => path !== "README.md")
   .map((path) => ({ path, blocks: BLOCKS.filter((block) => block.path === path) }))
   .filter(({ blocks }) => blocks.some(({ isCall }) => isCall));
 
 const TOOLS_PAGE = "docs/guides/assistant-tools.md";
 
-/** The beginning of the commands that restore a backup. */
+/** Start of the commands that restore a backup. */
 const RESTORE = "export WAYGATE_SECRET_KEY=... WAYGATE_BACKUP_KEY=...";
 
-/** Commands and JSON that no test of this file runs or compares, by their beginning, with the reason. */
+/** Commands and JSON, by their start, that this file neither runs nor compares, with the reason. */
 const NOT_RUN_HERE: Readonly<Record<string, string>> = {
   "npm ci && npm run try":
     "installs and starts a gateway: src/cli/try/try-command.release.test.ts runs the command",
@@ -210,7 +210,7 @@ beforeAll(async () => {
 });
 afterAll(() => shell.stop());
 
-/** The differences between the responses that a page shows and what its commands have printed. */
+/** Differences between documented responses and the commands' output. */
 function compareResponses(examples: readonly Example[], outputs: readonly string[]): string[] {
   return examples.flatMap(({ call, responses }, index) => {
     const printed = readPrinted(outputs[index] ?? "");
@@ -220,7 +220,7 @@ function compareResponses(examples: readonly Example[], outputs: readonly string
   });
 }
 
-/** Writes the responses that differ, or that the page does not show yet, below their commands. */
+/** Writes missing and different responses below their commands. */
 function writeResponses(path: string, examples: readonly Example[], printed: readonly Printed[][]): void {
   const file = join(ROOT, path);
   let document = readFileSync(file, "utf8");
@@ -241,7 +241,7 @@ function writeResponses(path: string, examples: readonly Example[], printed: rea
   writeFileSync(file, document);
 }
 
-/** Runs the first block of the README that calls the gateway in a shell of its own, in the checkout. */
+/** Runs the README's first block that calls the gateway, in its own shell in the repository. */
 async function pasteFirstBlock(fill: (block: string) => string, until: RegExp): Promise<string> {
   const block = BLOCKS.find(({ path, isCall }) => path === "README.md" && isCall)?.text ?? "";
   const { value: port } = await freePortsFor(`guides ${process.pid}`).next();
@@ -254,14 +254,14 @@ async function pasteFirstBlock(fill: (block: string) => string, until: RegExp): 
   let printed = "";
   reader.stdout.setEncoding("utf8").on("data", (text: string) => {
     printed += text;
-    // The receiver runs until the last delivery has arrived, however slow the machine is.
+    // The receiver runs until the last delivery arrives.
     if (until.test(printed)) reader.stdin.end("\n");
   });
   await once(reader, "close");
   return printed;
 }
 
-/** The lines that the README shows below its first block, for any id, key and address. */
+/** The lines below the README's first block, for any id, key and address. */
 function shownOutput(): RegExp[] {
   const at = BLOCKS.findIndex(({ path, isCall }) => path === "README.md" && isCall);
   const lines = BLOCKS[at + 1]?.text.trim().split("\n") ?? [];
@@ -399,7 +399,7 @@ test("every npm script that a document names exists", () => {
 describe("JSON in the documents that no request above it returned", () => {
   const isEventPage = ({ path }: DocumentBlock) => /events\/[a-z]+\.[a-z_]+\.md$/.test(path);
   const shown = BLOCKS.filter(({ language, isResponse }) => language === "json" && !isResponse);
-  /** The configuration of a host by URL and by command, a tool call, and its result. */
+  /** Configuration of a host by URL and by command, a tool call, and its result. */
   const toolBlocks = shown.filter(({ path }) => path === TOOLS_PAGE).slice(0, 4);
 
   test.each(shown.filter(isEventPage))("is the tested payload of $path", ({ path, text }) => {

@@ -16,13 +16,13 @@ import { ROOT } from "./source-files.ts";
 type Json = any;
 
 interface RenderedChart {
-  /** The objects for Kubernetes, in the order in which Helm would create them. */
+  /** Kubernetes objects in the order in which Helm creates them. */
   objects: Json[];
   notes: string;
 }
 
 interface ChartRenderer {
-  /** Throws with the message of the schema or of a template that refuses the values. */
+  /** Throws the schema's or template's error if it rejects the values. */
   render(values?: Json): Promise<RenderedChart>;
   remove(): Promise<void>;
 }
@@ -36,7 +36,10 @@ data:
   text: {{ include "notes" . | quote }}
 `;
 
-/** Runs `helm template` on a copy of the chart that shows its notes in an object: by itself, Helm shows them only in a cluster. */
+/**
+ * Runs `helm template` on a copy of the chart that has its notes in an object, because Helm shows them only in a
+ * cluster.
+ */
 async function createChartRenderer(): Promise<ChartRenderer> {
   const { path, remove } = await makeScratchDir("waygate-chart-");
   const chart = join(path, "waygate");
@@ -131,7 +134,7 @@ const MODELS: Record<string, { from: string; model: new (object: Json) => { vali
   NetworkPolicy: { from: "networking.k8s.io/v1", model: NetworkPolicy },
   PodDisruptionBudget: { from: "policy/v1", model: PodDisruptionBudget },
 };
-/** Of the Prometheus operator, which Kubernetes itself does not know. */
+/** Kinds of the Prometheus operator, which Kubernetes does not know. */
 const OF_THE_OPERATOR = ["ServiceMonitor", "PrometheusRule"];
 
 let renderer: ChartRenderer;
@@ -164,7 +167,7 @@ describe("the Helm chart", needs("helm"), () => {
     expect(new Set(names).size).toBe(names.length);
   });
 
-  // A validator of Kubernetes ignores unknown fields, and so does Kubernetes, in silence.
+  // Kubernetes and its validators silently ignore unknown fields.
   test("uses no field that Kubernetes does not know, in any installation", async () => {
     const objects = (await Promise.all(Object.keys(INSTALLATIONS).map(render))).flat();
     const known = objects.filter(({ kind }) => MODELS[kind]);
@@ -332,7 +335,7 @@ describe("the Helm chart", needs("helm"), () => {
   });
 });
 
-/** One constant for each object, of its type: the compiler reports unknown fields of literals. */
+/** One typed constant for each object, so that the compiler reports unknown fields. */
 async function writeObjects(folder: string, objects: Json[]): Promise<string> {
   const lines = objects.map((object, nth) => {
     const from = join(ROOT, "node_modules/kubernetes-models", MODELS[object.kind]?.from ?? "");
@@ -343,7 +346,7 @@ async function writeObjects(folder: string, objects: Json[]): Promise<string> {
   return path;
 }
 
-/** What the compiler says about the file; empty if it accepts it. */
+/** The compiler's errors; empty without any. */
 function findUnknownFields(cwd: string, path: string): string {
   const options = ["--noEmit", "--strict", "--skipLibCheck", "--module", "nodenext", "--types", ""];
   try {

@@ -1,4 +1,4 @@
-/** An answer as it came, refusals too. */
+/** An unmodified response, including refusals. */
 export interface RawHttpResponse {
   status: number;
   headers: Headers;
@@ -6,14 +6,14 @@ export interface RawHttpResponse {
   body: any;
 }
 
-/** Sends a request with a JSON body, and reads the answer; `headers` take credentials. */
+/** Sends a JSON body and reads the response. `headers` carry credentials. */
 export type HttpRequester = (
   http: string,
   body?: unknown,
   headers?: Record<string, string>,
 ) => Promise<RawHttpResponse>;
 
-/** For what the typed client cannot say or show: wrong bodies, other spellings, the bytes of a refusal. */
+/** For requests that the typed client cannot send or show: wrong bodies, other spellings, raw refusals. */
 export function createHttpRequester(url: () => string): HttpRequester {
   return async (http, body, headers = {}) => {
     const [method = "GET", path = "/"] = http.split(" ");

@@ -5,7 +5,7 @@ import type { Route } from "../src/platform/http/route.ts";
 import { newPhone, startTestGateway, type TestGateway, type TestInstance, waitUntil } from "./gateway.ts";
 import { PASSWORD } from "./sign-in.ts";
 
-/** Filters that any text may match: words, the caller's own labels, ids and addresses. */
+/** Filters that accept any text: search words, labels, ids and addresses. */
 const FREE = new Set(
   "q tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone".split(" "),
 );
@@ -56,7 +56,7 @@ test("every filter with fixed values refuses an unknown value", () => {
   expect(open).toEqual([]);
 });
 
-/** Nobody has named their rows, they are few, or another filter finds them. */
+/** Lists without named rows, short ones, and those with another filter. */
 const NOT_SEARCHED =
   "adminMonitor adminMonitorAsPublished listBackups listDataRequests listEvents listIntegrations";
 
@@ -76,7 +76,7 @@ test("every list that can be searched takes the words as q and as search", () =>
   expect(searched.length).toBeGreaterThan(8);
 });
 
-/** Their bodies take any field. */
+/** Their bodies accept any field. */
 const OPEN = ["setLeadFields", "saveIntegration"];
 
 test("every route that programs call refuses a parameter that it does not have, and names it", () => {
@@ -120,7 +120,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** All pages of a list, one row at a time. */
+/** All pages of a list, one row each. */
 async function walk(page: (of: { limit: number; cursor?: string }) => Promise<Page>): Promise<number[]> {
   const ids: number[] = [];
   let cursor: string | null = null;
@@ -193,9 +193,9 @@ test("leads are found by q as by search, and events by the names of a group", as
   expect(await names("*")).toEqual(await names("instance.*"));
 });
 
-/** A name with the signs of patterns of SQL, and one that such a pattern would find too. */
+/** A name with SQL pattern characters, and one that the unescaped pattern would match. */
 const NAMES = ["Conceição 100%_\\ off", "Filho 1000 off", "Łódź Straße Ørsted Æsop"];
-/** How many of them a search finds. */
+/** Number of matches of each search. */
 const SEARCHES: readonly (readonly [q: string, found: number])[] = [
   ["0 off", 1],
   ["conceicao", 1],
@@ -207,9 +207,9 @@ const SEARCHES: readonly (readonly [q: string, found: number])[] = [
   ["lodz strasse", 1],
   ["ØRSTED aesop", 1],
 ];
-/** They find messages by whole words: list-messages.test.ts. */
+/** They search messages by whole words: list-messages.test.ts. */
 const BY_WORDS = ["listChatMessages", "listMessages", "listAccountMessages"];
-/** Their names are those of an account and of an application. */
+/** They search the names of accounts and applications. */
 const ELSEWHERE = [...BY_WORDS, "listManagedDataRequests", "listAssistants"];
 
 interface NamedRows {
@@ -219,7 +219,7 @@ interface NamedRows {
 
 let made = 0;
 
-/** Rows that users have named, and the lists that show them. */
+/** Rows with user-chosen names, and the lists that show them. */
 function namedRows({ id, client }: TestInstance): NamedRows[] {
   const { owner } = gateway;
   let report: number | undefined;
@@ -312,7 +312,7 @@ function namedRows({ id, client }: TestInstance): NamedRows[] {
       },
     },
     { add: (name) => owner.createPlan({ name }), lists: { listPlans: (page) => owner.listPlans(page) } },
-    // The last one: a second account ends all requests to this machine.
+    // Last, because a second account blocks all requests to this machine.
     {
       add: (name) => owner.createAccount({ name, email: email() }),
       lists: { listAccounts: (page) => owner.listAccounts(page) },

@@ -1,6 +1,6 @@
 import sharp from "sharp";
 
-/** An Ogg Opus file whose packets have these sizes, each of 20 ms; the bytes in them are no sound. */
+/** An Ogg Opus file with packets of these sizes, 20 ms each. The content is no sound. */
 export function oggOpus(sizes: readonly number[]): Buffer {
   const head = Buffer.concat([Buffer.from("OpusHead\x01\x01", "latin1"), Buffer.alloc(9)]);
   const pages = [page(0n, [head]), page(0n, [Buffer.from("OpusTags\0\0\0\0\0\0\0\0", "latin1")])];
@@ -27,15 +27,15 @@ interface Video {
   width: number;
   height: number;
   seconds: number;
-  /** Shown turned by a quarter, as phones record upright videos. */
+  /** Rotated by 90 degrees, as phones record upright videos. */
   isTurned?: boolean;
-  /** Its head stands behind the pictures. */
+  /** The metadata is at the end. */
   isLast?: boolean;
-  /** Length of the pictures. */
+  /** Bytes of the media data. */
   bytes?: number;
 }
 
-/** The boxes of an MP4 that describe a video; there are no pictures in it. */
+/** MP4 boxes of a video without pictures. */
 export function mp4Video({
   width,
   height,
@@ -66,7 +66,7 @@ function box(type: string, body: Buffer): Buffer {
   return Buffer.concat([head, body]);
 }
 
-/** A WebP sticker of 512 pixels; with several frames it is animated. */
+/** A WebP sticker of 512 pixels, animated with several frames. */
 export async function webpSticker(frames: number): Promise<Buffer> {
   const image = (nth: number) =>
     sharp({
@@ -100,7 +100,7 @@ export function bmpOf(width: number, height: number): Buffer {
   return Buffer.concat([head, pixels]);
 }
 
-/** A red HEIC picture of 40 x 30 pixels, made by heif-enc of libheif. */
+/** A red HEIC picture of 40 x 30 pixels, made by libheif's heif-enc. */
 export const HEIC_PICTURE = Buffer.from(
   "AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAa1tZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAACgAHgAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHRAAEAAAAAAAAAJgACAAEAAAAAAAAAAQAAAAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAAAADYaXBycAAAALZpcGNvAAAAdmh2Y0MBA3AAAAAAAAAAAAAe8AD8/fj4AAAPAyAAAQAYQAEMAf//A3AAAAMAkAAAAwAAAwAeugJAIQABACpCAQEDcAAAAwCQAAADAAADAB6gIIEFluqumubgQEDAgAAAAwCAAAADAIQiAAEABkQBwXPBiQAAABRpc3BlAAAAAAAAAEAAAABAAAAAFGlzcGUAAAAAAAAAKAAAAB4AAAAQcGl4aQAAAAADCAgIAAAAGmlwbWEAAAAAAAAAAgABAoECAAICA4QAAAAaaXJlZgAAAAAAAAAOZGltZwACAAEAAQAAAC5tZGF0AAAAIigBrwQSE0zg+OnCaD/R1fqyVcUvJ+2rK+NJn3exGJKp/6A=",
   "base64",

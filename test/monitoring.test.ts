@@ -10,7 +10,7 @@ import { waitUntil } from "./gateway.ts";
 import { ROOT } from "./source-files.ts";
 import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
 
-/** One series of the text format of Prometheus. */
+/** A series in Prometheus' text format. */
 interface ServedSeries {
   name: string;
   labels: Record<string, string>;
@@ -18,17 +18,17 @@ interface ServedSeries {
 }
 
 interface ServedMetrics {
-  /** By name; a metric that has no series at the moment is listed too, with none. */
+  /** By name, including metrics without series. */
   readonly series: ReadonlyMap<string, ServedSeries[]>;
-  /** The value of the first series with these labels. */
+  /** Value of the first series with these labels. */
   value(name: string, labels?: Record<string, string>): number | undefined;
-  /** The values of a label over all series of a metric. */
+  /** Values of a label over all series of a metric. */
   valuesOf(name: string, label: string): Set<string>;
 }
 
 const SERIES = /^([\w:]+)(?:\{(.*)\})? (\S+)$/;
 
-/** Reads the response of `/metrics`. */
+/** Parses the response of `/metrics`. */
 function readMetrics(text: string): ServedMetrics {
   const series = new Map<string, ServedSeries[]>();
   const seriesOf = (name: string) => series.get(name) ?? series.set(name, []).get(name) ?? [];
@@ -53,7 +53,7 @@ function readMetrics(text: string): ServedMetrics {
   };
 }
 
-/** One selector of an expression, such as `up{job="waygate"}`. */
+/** A selector of an expression, such as `up{job="waygate"}`. */
 interface MetricSelector {
   metric: string;
   matchers: { label: string; operator: string; value: string }[];
@@ -61,15 +61,15 @@ interface MetricSelector {
 
 interface PromqlExpression {
   selectors: MetricSelector[];
-  /** The labels of `by (...)`, each with the metrics that it groups. */
+  /** Labels of `by (...)`, each with the metrics that it groups. */
   groups: { label: string; metrics: string[] }[];
-  /** The texts that the parser does not understand. */
+  /** Texts with parse errors. */
   errors: string[];
 }
 
 type Node = ReturnType<typeof parser.parse>["topNode"];
 
-/** What an expression of PromQL reads, by the grammar of Prometheus' own editor. */
+/** Selectors and groups of a PromQL expression, by the grammar of Prometheus' own editor. */
 function readPromql(text: string): PromqlExpression {
   const { topNode } = parser.parse(text);
   const textOf = ({ from, to }: Node) => text.slice(from, to);
@@ -101,7 +101,7 @@ function selectorOf(node: Node, textOf: (node: Node) => string): MetricSelector 
   return { metric: name ? textOf(name) : "", matchers };
 }
 
-/** The nodes below a node, of one kind if given, in the order of the text. */
+/** Descendants of a node in text order, optionally of one kind. */
 function descendants(node: Node, kind?: string): Node[] {
   const found: Node[] = [];
   for (let child = node.firstChild; child; child = child.nextSibling) {
@@ -128,7 +128,7 @@ async function fetchMetrics(): Promise<ServedMetrics> {
   return readMetrics(await response.text());
 }
 
-/** The metrics once they show what the story has done. */
+/** The metrics once they contain the story's events. */
 async function metricsWith(isShown: (metrics: ServedMetrics) => boolean): Promise<ServedMetrics> {
   let metrics = await fetchMetrics();
   await waitUntil(async () => {
@@ -197,16 +197,16 @@ describe("the metrics of a gateway", () => {
     expect(served.value("waygate_queue_due_jobs", { queue: "webhook" })).toBeGreaterThanOrEqual(0);
     expect(served.value("waygate_backup_age_seconds")).toBeGreaterThanOrEqual(0);
     expect(served.value("waygate_production_blocker", { key: "held_back" })).toBe(0);
-    // Knowing that a secret can be guessed would help an attacker.
+    // Exposing that a secret is weak would help an attacker.
     expect(served.value("waygate_production_blocker", { key: "weak_secret" })).toBeUndefined();
   });
 });
 
-/** Labels that Prometheus itself adds to every series. */
+/** Labels that Prometheus adds to every series. */
 const TARGET_LABELS = ["job", "instance"];
-/** The series that Prometheus itself adds for each target. */
+/** Series that Prometheus adds for each target. */
 const TARGET_SERIES = ["up"];
-/** Labels whose values the gateway serves completely, also those that occur 0 times. */
+/** Labels whose values are served completely, including those that occur 0 times. */
 const COMPLETE = [
   ["waygate_instances", "status"],
   ["waygate_webhooks", "state"],
@@ -223,7 +223,7 @@ function labelsOf(metric: string): Set<string> {
   return new Set([...TARGET_LABELS, ...all.flatMap(({ labels }) => Object.keys(labels))]);
 }
 
-/** What an expression names that the gateway does not serve. */
+/** Names in an expression that the gateway does not serve. */
 function unserved({ selectors, groups, errors }: PromqlExpression): string[] {
   const known = (metric: string) => TARGET_SERIES.includes(metric) || served.series.has(metric);
   const ofGroups = groups.flatMap(({ label, metrics }) =>
@@ -247,7 +247,7 @@ function unserved({ selectors, groups, errors }: PromqlExpression): string[] {
   return [...errors, ...ofSelectors, ...ofGroups];
 }
 
-/** The labels in a text such as `{{ $labels.queue }}` or `{{queue}}`. */
+/** Labels in a text such as `{{ $labels.queue }}` or `{{queue}}`. */
 function labelsIn(text: string): string[] {
   return [...text.matchAll(/\{\{\s*(?:\$labels\.)?(\w+)\s*\}\}/g)].map(([, label = ""]) => label);
 }
@@ -273,7 +273,7 @@ describe("the alert rules", () => {
   );
 });
 
-/** Alerts of what the gateway itself does not diagnose, each with the reason. */
+/** Alerts that the gateway does not diagnose itself, each with the reason. */
 const WITHOUT_FINDING = {
   WaygateNodeUnreachable: "a node that cannot be reached reports nothing",
   WaygateAbsent: "a node that cannot be reached reports nothing",
@@ -300,7 +300,7 @@ describe("the findings of the gateway", () => {
     "have rules with their own severity and limit: %s",
     (key, { rule, severity, limit, warnAt }) => {
       const own = rules.filter(({ alert }) => alert === rule);
-      // /health has applied the limit to what it reports by its key.
+      // /health has already applied the limit to what it reports by key.
       const reported = own.filter(({ expr }) => expr.includes("waygate_production_blocker"));
       const ofKey = reported.filter(({ expr }) => new RegExp(`[|"]${key}[|"]`).test(expr));
       const severities = (reported.length > 0 ? ofKey : own).map(({ labels }) => labels.severity);

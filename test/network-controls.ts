@@ -4,7 +4,7 @@ import type { ChatState } from "../src/network/session-operations.ts";
 import type { ConformancePerson, NetworkControls, NetworkGroupChange } from "./conformance/stage.ts";
 import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-server/control.ts";
 
-/** The rest of the network around a paired phone and a contact, both by digits. */
+/** Controls of the network around a paired phone and a contact, both by digits. */
 export function networkControlsOf(control: WhatsAppControl, phone: string, contact: string): NetworkControls {
   return {
     async addPerson(person: ConformancePerson = {}) {

@@ -100,7 +100,7 @@ const operations = Object.values(document.paths as Record<string, Record<string,
   (path) => Object.values(path),
 );
 
-/** Every schema of the components, with where it stands. */
+/** Every schema of the components with its path. */
 function* schemasIn(node: unknown, at: string): Generator<[string, Record<string, unknown>]> {
   if (typeof node !== "object" || node === null) return;
   if (!Array.isArray(node)) yield [at, node as Record<string, unknown>];

@@ -37,7 +37,7 @@ let home = "";
 beforeAll(buildDist);
 beforeAll(async () => {
   scratch = await makeScratchDir("waygate-packages-");
-  // Other users run what is installed here.
+  // Other users run the installed programs.
   chmodSync(scratch.path, 0o755);
   app = join(scratch.path, "app");
   home = join(scratch.path, "home");
@@ -45,12 +45,12 @@ beforeAll(async () => {
   webhooks = await packWorkspace("webhooks", scratch.path);
   gateway = await packGateway(scratch.path);
   await installPackages(app, [client, webhooks], "--offline");
-  // The gateway needs none of the install scripts of its dependencies.
+  // The gateway needs no install scripts of its dependencies.
   await installPackages(home, [gateway], "--ignore-scripts");
 }, 600_000);
 afterAll(() => scratch.remove());
 
-/** Runs a program in a folder, which imports what is installed there. */
+/** Runs a program that imports the packages installed in a folder. */
 async function runIn(folder: string, program: string, input: unknown = null): Promise<unknown> {
   const file = join(folder, "program.mjs");
   writeFileSync(file, `const input = ${JSON.stringify(input)};\n${program}`);
@@ -58,7 +58,7 @@ async function runIn(folder: string, program: string, input: unknown = null): Pr
   return JSON.parse(stdout);
 }
 
-/** The packages below a folder by their names, nested ones too. */
+/** Names of the packages below a folder, including nested ones. */
 function installedNames(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => /(^|node_modules\/)(@[^/]+\/)?[^/@]+\/package\.json$/.test(path))
@@ -181,7 +181,7 @@ test("the package of the verifier accepts genuine webhooks, rejects hostile ones
 });
 
 describe("the package of the gateway", () => {
-  /** Run by another user than the one who installed it, where the tests may do that. */
+  /** Runs it as another user than the installing one, if the tests may. */
   const asUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   const program = () => join(home, "node_modules/waygate/bin/waygate.mjs");
 
@@ -283,7 +283,7 @@ describe("the package of the gateway", () => {
 
 const executablePath = findProgram("chromium");
 
-/** The pages load only what the packages contain. */
+/** The pages load only files of the packages. */
 const PAGES = [
   {
     name: "@waygate/client and @waygate/webhooks",
@@ -356,7 +356,7 @@ async function resultOf(browser: Browser, url: string): Promise<unknown> {
   return result.jsonValue();
 }
 
-/** The page, what it loads, and an API that accepts every message. */
+/** Serves the page, its files, and an API that accepts every message. */
 async function respond(
   page: (typeof PAGES)[number],
   sent: string[],

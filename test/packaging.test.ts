@@ -11,7 +11,7 @@ import { listFiles, ROOT } from "./source-files.ts";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const SETTINGS = new Set([...listSettings().map(({ env }) => env), "NODE_ENV"]);
 
-/** Names that look like settings of the gateway and are not. */
+/** Names that look like settings but are not. */
 function unknownSettings(names: Iterable<string>): string[] {
   return [...names].filter((name) => /^(WAYGATE_|DATABASE_URL$)/.test(name) && !SETTINGS.has(name));
 }
@@ -135,7 +135,7 @@ describe.each(["docker-compose.yml", "docker-compose.nodes.yml"])("%s", (file) =
     const fixed: string[] = services
       .map(([, { networks }]) => networks?.default.ipv4_address)
       .filter(Boolean);
-    // An address that the engine may assign by itself could belong to another container.
+    // An address that the engine assigns could belong to another container.
     expect(fixed.filter((address) => input.check(address))).toEqual([]);
     for (const [, { environment }] of services.filter(([, { build }]) => build)) {
       const trusted = /^\$\{WAYGATE_TRUSTED_PROXIES:-(.*)\}$/.exec(environment.WAYGATE_TRUSTED_PROXIES)?.[1];
@@ -290,7 +290,7 @@ test("each project of tests has a step, and no test is tried again", () => {
   expect(read("vitest.config.ts")).not.toMatch(/\bretry\b/);
 });
 
-// The workflow of the images runs no command of this repository.
+// The image workflow runs no command of this repository.
 const WITH_COMMANDS = listFiles(".github/workflows").filter((path) => !path.endsWith("/image.yml"));
 
 test.each(WITH_COMMANDS)("%s runs existing commands on existing files", (path) => {
@@ -326,7 +326,7 @@ describe("the npm package", () => {
 
   test("has a program and exports whose sources exist, and not all that is built", () => {
     expect(files).not.toContain("dist");
-    // The bundle has the program, and the package only the modules of its exports beside it.
+    // The bundle contains the program, so the package has only the modules of its exports besides it.
     expect(files).not.toContain("dist/src");
     expect(existsSync(join(ROOT, bin.waygate))).toBe(true);
     for (const { types, default: code } of Object.values<Json>(doors)) {

@@ -55,8 +55,8 @@ const REFUSED_OF_WUZAPI = ["Id", "ContextInfo.IsForwarded"];
 const FILE_OF_WAHA = { url: URL, mimetype: "application/pdf", filename: "a.pdf" };
 
 /**
- * What clients of other gateways send, from the schemas of these gateways: each field of a body is refused, ignored, or
- * read, which means that the request says something else without it. What is accepted has this meaning.
+ * Bodies of other gateways' clients, from those gateways' schemas. Each field is refused, ignored, or read, which
+ * means that the request has another meaning without it. Accepted bodies have this meaning.
  */
 const BODIES: readonly [
   request: string,
@@ -767,7 +767,7 @@ function refusedFields(name: Name, body: unknown): string[] {
   }
 }
 
-/** The paths of all values; a list of texts is one value. */
+/** Paths of all values. A list of texts is one value. */
 function pathsOf(value: unknown, path: string[] = []): string[] {
   if (typeof value !== "object" || value === null) return [path.join(".")];
   if (Array.isArray(value) && typeof value[0] !== "object") return [path.join(".")];

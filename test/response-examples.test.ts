@@ -28,12 +28,12 @@ const IN_TEXTS: readonly [RegExp, string][] = [
   [/\btenant\d+\b/g, "Sales"],
 ];
 const LONGEST = 160;
-/** More counts in one object are those of tables, not fields of a response. */
+/** An object with more counts lists tables, not response fields. */
 const MOST_COUNTS = 20;
 
 /**
- * A recorded body as the documents show it: with one row of each list, a few of many counts, without what differs at
- * every run, and without the fields that a response repeats in camelCase.
+ * A recorded body for the documents: one row of each list, a few of many counts, without values that change in each
+ * run and without camelCase duplicates.
  */
 function toResponseExample(body: unknown): unknown {
   if (Array.isArray(body)) return body.slice(0, 1).map(toResponseExample);
@@ -58,12 +58,12 @@ function toStableText(text: string): string {
   return replaced.length > LONGEST ? `${replaced.slice(0, LONGEST)}...` : replaced;
 }
 
-/** The name of the component that a reference means. */
+/** Name of the component that a reference names. */
 function componentOf({ $ref }: JsonSchema): string | undefined {
   return typeof $ref === "string" ? $ref.replace("#/components/schemas/", "") : undefined;
 }
 
-/** The component that an example of this response belongs to: that of its data, or of the first row of a list. */
+/** The component that the example belongs to: of the response's data, or of a list's first row. */
 function describedPart(
   schema: JsonSchema,
   body: unknown,
@@ -87,8 +87,8 @@ interface DescribedOperation {
 }
 
 /**
- * Documents, exports and overviews, whose examples would be long, since the size of the description is limited; and three
- * that no test gets in a form that can be recorded.
+ * Documents, exports and overviews with long examples, because the description's size is limited, and three that no
+ * test can record.
  */
 const LEFT_OUT = [
   "openApi",
@@ -113,7 +113,7 @@ function schemasOf({ responses }: DescribedOperation): JsonSchema[] {
     .filter((schema) => schema !== undefined);
 }
 
-/** Whether the schema has an example of its own, or one of its data. */
+/** Whether the schema or that of its data has an example. */
 function isIllustrated(schema: JsonSchema): boolean {
   const { examples, properties } = components.schemas[componentOf(schema) ?? ""] ?? {};
   if (examples !== undefined) return true;
@@ -127,8 +127,8 @@ test("every successful JSON response has an example", () => {
 });
 
 /**
- * `UPDATE_EXAMPLES=1 npx vitest run test/response-examples.test.ts` records the examples anew, from the responses to the
- * example of each request. Write an example that it cannot get into openapi.json: it stays there.
+ * `UPDATE_EXAMPLES=1 npx vitest run test/response-examples.test.ts` records the examples from the responses to each
+ * example request. Write others into openapi.json, where they stay.
  */
 if (process.env.UPDATE_EXAMPLES === "1") recordExamples();
 
@@ -158,7 +158,7 @@ function recordExamples(): void {
   });
 }
 
-/** So that what other operations name still exists. */
+/** Last, because other operations name the deleted rows. */
 function deletionsLast(one: Operation, other: Operation): number {
   return Number(one.method === "DELETE") - Number(other.method === "DELETE");
 }
@@ -182,7 +182,7 @@ async function record(target: FuzzTarget, operation: Operation) {
   return describedPart(schema, toResponseExample(body), components.schemas);
 }
 
-/** A body that names existing rows, messages and chats. */
+/** A body with ids of existing rows, messages and chats. */
 function withRows(body: object | undefined, known: KnownValues): object | undefined {
   const entries = Object.entries(body ?? {}).map(([key, value]) => {
     const isRow = /(_id|^jid|_jid)$/.test(key) && known[key]?.[0] !== undefined;

@@ -1,6 +1,6 @@
 import type { Db } from "../src/platform/db/database.ts";
 
-/** An account without users, on the first plan. */
+/** An account without users on the first plan. */
 export async function insertAccount(db: Db): Promise<number> {
   const { id } = await db
     .insertInto("account")
@@ -10,7 +10,7 @@ export async function insertAccount(db: Db): Promise<number> {
   return id;
 }
 
-/** An instance that nothing connects: its lanes do not exist. */
+/** An instance without lanes, which nothing connects. */
 export async function insertInstance(
   db: Db,
   account_id: number,

@@ -1,6 +1,6 @@
 import { crc32, deflateSync } from "node:zlib";
 
-/** The smallest files that are told by their content. */
+/** Minimal files whose type is recognisable by content. */
 export const SAMPLE = {
   png: Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -48,12 +48,12 @@ export function inBase64(file: Buffer): string {
   return file.toString("base64");
 }
 
-/** A sound PNG of this many pixels each way, black and small as a file. */
+/** A valid black PNG of `side` x `side` pixels with a small file. */
 export function blackPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  // One bit for each pixel.
+  // One bit per pixel.
   header[8] = 1;
   const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
   const signature = Buffer.from("\x89PNG\r\n\x1a\n", "latin1");

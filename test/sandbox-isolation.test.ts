@@ -6,7 +6,7 @@ import type { Route } from "../src/platform/http/route.ts";
 import { addUnlimitedAccount, newPhone, startTestGateway, type TestGateway, waitUntil } from "./gateway.ts";
 import { createHttpRequester, type HttpRequester, type RawHttpResponse } from "./http-requester.ts";
 
-/** Part of all data of the other tenant on the sandbox network. */
+/** Marker in all data of the other tenant on the sandbox network. */
 const MARKER = `m4rk3r${Math.random().toString(36).slice(2)}`;
 const PNG = Buffer.from("iVBORw0KGgo=", "base64").toString("base64");
 
@@ -19,7 +19,7 @@ interface Instance {
 
 interface Tenant {
   account_id: number;
-  /** Two instances that are paired with a number each. */
+  /** Two paired instances. */
   one: Instance;
   two: Instance;
   addInstance(phone?: string): Promise<Instance>;
@@ -29,7 +29,7 @@ let test: TestGateway;
 let request: HttpRequester;
 let alpha: Tenant;
 let beta: Tenant;
-/** The customer who writes to alpha, with the data about that customer. */
+/** A customer who writes to alpha. */
 const CUSTOMER = newPhone();
 let group: string;
 let invite: string;
@@ -95,7 +95,7 @@ async function rows(text: string, values: unknown[] = []): Promise<Record<string
   return (await test.database.pool.query(text, values)).rows;
 }
 
-/** The content of a text once everything that was written before it has arrived. */
+/** Content of a text once everything written before it has arrived. */
 async function arrivals(instance: Instance): Promise<(string | null)[]> {
   const { id, client } = instance;
   const mark = `mark ${Math.random()}`;
@@ -204,7 +204,7 @@ interface Names {
   message: string;
 }
 
-/** The request for each route of the sandbox; a route without an entry fails the test below. */
+/** The request for each sandbox route. A route without an entry fails the test below. */
 const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
   sandboxScan: ({ phone }) => ({ phone }),
   sandboxReceive: ({ phone: from, message: reply_to }) => ({ from, reply_to, text: "x" }),
@@ -262,7 +262,7 @@ async function snapshot({ account_id, one, two }: Tenant): Promise<string> {
   return JSON.stringify(kept);
 }
 
-/** Routes that would make the instance unusable for later requests. */
+/** Routes that make the instance unusable for later requests. */
 const ENDINGS = ["deleteInstance", "logoutInstance", "regenerateApiKey", "sandboxDrop", "sandboxBan"];
 
 /** Every field of an instance route that can name something on the network. */
@@ -310,7 +310,7 @@ function addressOf({ http }: Route, ids: Record<string, string | number>): strin
   return http.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(ids[name] ?? 1)));
 }
 
-/** Asked by the instance, or by a new one where the request makes it unusable. */
+/** Uses a new instance if the request makes it unusable. */
 async function responseTo(
   { addInstance }: Tenant,
   by: Instance,
@@ -332,7 +332,7 @@ describe("the isolation between the tenants of the sandbox network", () => {
          select from information_schema.columns c where c.table_schema = 'sandbox'
          and c.table_name = t.table_name and c.column_name in ('account_id', 'device')) order by 1`,
     );
-    // Pictures have an id that cannot be guessed.
+    // Pictures have an unguessable id.
     expect(open.map(({ table_name }) => table_name)).toEqual(["picture"]);
   });
 
@@ -357,11 +357,11 @@ describe("the isolation between the tenants of the sandbox network", () => {
 
   it("protects all data of a tenant, and the marker in it, from all requests of another one", async () => {
     const before = await snapshot(alpha);
-    // Its number in the other tenant's network is the same, which is the closest possible case.
+    // Its number in the other tenant's network is the same: the closest possible case.
     const spy = await beta.addInstance(alpha.one.phone);
     expect(askable.length).toBeGreaterThan(50);
     const leaks: string[] = [];
-    // The second round reads what the first round stored.
+    // The second round reads what the first one stored.
     for (const [name, route] of [...askable, ...askable.filter(([, { http }]) => http.startsWith("GET "))]) {
       for (const response of await askOfAlpha(spy, name, route)) leaks.push(...leaksIn(name, response));
     }

@@ -9,7 +9,7 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** One feature behind a real HTTP server, for a test that must choose its clock. */
+/** Serves one feature over real HTTP, for a test that must choose its clock. */
 export async function serveFeature<C extends Contract>(
   contract: C,
   handlers: Handlers<C>,

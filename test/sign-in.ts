@@ -1,6 +1,6 @@
 import { type Client, createClient } from "../src/client/client.ts";
 
-/** The password of the owner and of the other users that tests create. */
+/** Password of the owner and of the tests' users. */
 export const PASSWORD = "correct horse battery staple";
 export const OWNER = { email: "owner@example.com", password: PASSWORD };
 
@@ -11,7 +11,7 @@ export interface SignedIn {
   headers: { authorization: string };
 }
 
-/** Signs in at a gateway: the owner, or the user with this email. */
+/** Signs in as the owner, or as the user with this email. */
 export async function signIn(
   url: string,
   { email, password = PASSWORD }: { email: string; password?: string } = OWNER,

@@ -1,19 +1,19 @@
 import { signBody, signStandard } from "../src/core/webhooks/delivery/webhook-signature.ts";
 
-/** A text, or a short one repeated many times. */
+/** A text, or a repeated short one. */
 type HeaderText = string | { repeat: string; times: number };
-/** A list is a header that arrives several times. */
+/** A list repeats the header. */
 export type HeaderValue = HeaderText | readonly HeaderText[];
 
-/** A request with a webhook, and whether a verifier accepts it at the time `now`. */
+/** A webhook request, and whether a verifier accepts it at `now`. */
 export interface SignatureVector {
   about: string;
   valid: boolean;
   secret: string;
-  /** Seconds since 1970. */
+  /** Unix time in seconds. */
   now: number;
   headers: Readonly<Record<string, HeaderValue>>;
-  /** The raw body is this text, `times` times, in UTF-8. */
+  /** The raw body is this text repeated `times` times, in UTF-8. */
   body: string;
   times: number;
 }
@@ -29,7 +29,7 @@ interface Case {
   secret?: string;
   body?: string;
   times?: number;
-  /** How much later than signed it is checked. */
+  /** Seconds between signing and verification. */
   lateness?: number;
   id?: string;
   /** Replaced headers; null removes one. */
@@ -162,7 +162,7 @@ const REJECTED: Case[] = [
 
 function vectorOf(one: Case, index: number): SignatureVector {
   const { about, valid, secret = SECRET, body = BODY, times = 1, lateness = 0, id = ID } = one;
-  // The guide shows the first ones, each with a time of its own.
+  // The guide shows the first ones, each with its own time.
   const seconds = FIRST + (valid && one.changed === undefined && lateness === 0 ? index : 0);
   const bytes = Buffer.from(body.repeat(times));
   const signature = signStandard(secret, id, seconds, bytes);
@@ -177,10 +177,10 @@ function vectorOf(one: Case, index: number): SignatureVector {
   return { about, valid, secret, now: seconds + lateness, headers: Object.fromEntries(kept), body, times };
 }
 
-/** Genuine and hostile requests, as the gateway signs them: every verifier decides alike. */
+/** Genuine and hostile requests, on which every verifier must agree. */
 export const SIGNATURE_VECTORS: readonly SignatureVector[] = [...ACCEPTED, ...REJECTED].map(vectorOf);
 
-/** The headers of a vector as a server passes them on; of a repeated header all values. */
+/** The headers as a server passes them on, with all values of a repeated one. */
 export function headersOf({ headers }: SignatureVector): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [

@@ -5,14 +5,14 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 export interface Import {
-  /** The package, or the path below the project. */
+  /** The package, or the path from the project's root. */
   target: string;
-  /** What is imported by value; empty when only types are. `*` for a namespace, a default or an effect. */
+  /** Names imported by value; empty for type-only imports. `*` is a namespace, default or side-effect import. */
   values: string[];
 }
 
 export interface SourceFile {
-  /** Below the project: `src/platform/http/route.ts`. */
+  /** From the project's root: `src/platform/http/route.ts`. */
   path: string;
   text: string;
   imports: Import[];
@@ -21,7 +21,7 @@ export interface SourceFile {
 const FROM = /^\s*(import|export)\s+(type\s+)?([^;"']*?)\s*from\s*["']([^"']+)["']/gm;
 const BARE = /^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']\s*\)/gm;
 
-/** The TypeScript files below a folder of the project; none when there is no such folder. */
+/** TypeScript files below a folder; empty if the folder does not exist. */
 export function readSources(folder: string, end = /\.ts$/): SourceFile[] {
   return listOwnFiles(folder)
     .filter((path) => end.test(path))
@@ -31,7 +31,7 @@ export function readSources(folder: string, end = /\.ts$/): SourceFile[] {
     });
 }
 
-/** The files below a folder of the project, in a fixed order. */
+/** Files below a folder in a fixed order. */
 export function listFiles(folder: string): string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
@@ -40,7 +40,7 @@ export function listFiles(folder: string): string[] {
     .sort();
 }
 
-/** The files that are written here: without what is installed or built below the folder. */
+/** Files of the repository, without installed and built ones. */
 export function listOwnFiles(folder: string): string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { withFileTypes: true })

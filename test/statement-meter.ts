@@ -2,35 +2,35 @@ import assert from "node:assert/strict";
 import pg from "pg";
 import { waitUntil } from "./gateway.ts";
 
-/** What a gateway has asked of its database. */
+/** Database usage of a gateway. */
 export interface StatementCost {
-  /** In the order in which they were sent, without those that begin and end a transaction, and without settings. */
+  /** In order, without begin, commit, rollback and settings. */
   statements: readonly SentStatement[];
   /** A statement outside of a transaction counts as one. */
   transactions: number;
-  /** Transactions that write or lock rows, so that their end waits for the write-ahead log. */
+  /** Transactions that write or lock rows, whose commit waits for the WAL. */
   commits: number;
 }
 
 export interface SentStatement {
   text: string;
-  /** The first function of ours, outside of `platform/db`, that led to it. */
+  /** The first own function outside of `platform/db` in the call stack. */
   sentBy: string;
-  /** The application name of its connections. */
+  /** Application name of the connection. */
   pool: string;
 }
 
 export interface StatementMeter {
-  /** Resolves once the gateway has been quiet, with what the act has cost: the least of so many repetitions. */
+  /** Resolves when the gateway is idle, with the minimum cost of several repetitions. */
   measure(repetitions: number, act: () => Promise<unknown>): Promise<StatementCost>;
   stop(): void;
 }
 
-/** Longer than what the gateway writes a moment later in order to write it together. */
+/** Longer than the gateway's batching delay. */
 const QUIET_MS = 300;
 const GATEWAY_POOLS = ["waygate", "waygate requests"];
 
-/** Parts that ask the database by the clock, whatever the number of messages, and caches that ask it every 5 s. */
+/** Parts that query periodically, and caches with a TTL of 5 s. */
 const PERIODIC = [
   "engine/lanes/job-poller.ts",
   "engine/lanes/lane-rebalancer.ts",
@@ -40,10 +40,10 @@ const PERIODIC = [
   "core/sessions/live-settings.ts",
 ];
 
-/** Reads a lane of very many groups: here that of the recurring jobs alone, which are due by the clock. */
+/** Reads a lane with many groups, here only that of recurring jobs. */
 const RECURRING_READ = "fetchLaneJobs";
 
-/** Counts what the pools of a gateway in this process send to this database, except for periodic statements. */
+/** Counts the statements of a gateway in this process on this database, except periodic ones. */
 export function startStatementMeter(databaseUrl: string): StatementMeter {
   const database = new URL(databaseUrl).pathname.slice(1);
   let counter = new StatementCounter();
@@ -73,7 +73,7 @@ export function startStatementMeter(databaseUrl: string): StatementMeter {
   };
 }
 
-/** Fails with the list of statements if an act cost more than this. */
+/** Fails with the list of statements if an operation cost more. */
 export function expectAtMost(
   cost: StatementCost,
   most: { statements: number; transactions: number; commits: number },
@@ -96,8 +96,8 @@ interface MeteredClient extends pg.Client {
 }
 
 /**
- * How statements are planned: it is sent with the first one that needs another way, in the same round trip. Plans are
- * discarded by the clock, once tables have grown.
+ * Planner settings, sent with the first statement that needs them in the same round trip. Plans are discarded
+ * periodically as tables grow.
  */
 const PLANNING = /^(set plan_cache_mode|discard plans)/;
 
@@ -116,7 +116,7 @@ class StatementCounter implements StatementCost {
   count(connection: object, text: string, pool: string): void {
     const stack = readStack();
     const senders = sendersOf(stack);
-    // Without a caller of ours: the pool reads the sizes of the tables by the clock.
+    // Without a caller of ours: the pool reads table sizes periodically.
     if (senders.length === 0 || senders.some((sender) => PERIODIC.includes(sender.replace(/:.*/, ""))))
       return;
     if (stack.includes(` ${RECURRING_READ} `)) return;
@@ -144,7 +144,7 @@ class StatementCounter implements StatementCost {
   }
 }
 
-/** Of a statement, or of several in one round trip. */
+/** Of one statement, or of several in one round trip. */
 function textsOf(query: unknown): readonly string[] {
   const { text = "", texts = [text] } = (typeof query === "string" ? { text: query } : query) as {
     text?: string;
@@ -161,13 +161,13 @@ function readStack(): string {
   return stack;
 }
 
-/** Files and lines of ours outside of `platform/db`, from the innermost to the outermost. */
+/** Own files and lines outside of `platform/db`, innermost first. */
 function sendersOf(stack: string): string[] {
   const frames = stack.matchAll(/\/src\/((?!platform\/db\/)[\w/-]+\.ts:\d+)/g);
   return [...frames].map(([, sender = ""]) => sender);
 }
 
-/** Most statements begin alike, so the tables that one writes come first. */
+/** Most statements begin alike, so written tables come first. */
 function summarise(text: string): string {
   const written = [...text.matchAll(/\b(?:insert into|update(?! set| of)|delete from) ["\w.]+/gi)].map(
     ([write]) => write,

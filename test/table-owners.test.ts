@@ -6,17 +6,17 @@ import { readSources, type SourceFile } from "./source-files.ts";
 
 const WRITES =
   /(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*"([a-z_.]+)"|\b(?:insert into|delete from|truncate(?: table)?|merge into|copy)\s+([a-z_]+(?:\.[a-z_]+)?)\b|\bupdate\s+(?:only\s+)?([a-z_]+(?:\.[a-z_]+)?)(?:\s+(?:as\s+)?[a-z_]+)?\s+set\b/g;
-/** The name of the table is a value: which table it is cannot be read here. */
+/** The table name is a value, so the table is unknown here. */
 const WRITES_BY_NAME =
   /(?:insertInto|updateTable|deleteFrom|mergeInto)\(\s*[a-z]|\b(?:insert into|delete from|truncate(?: table)?|merge into|copy|update)\s+\$\{/;
 const COMMENTS = /\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 
-/** The part of the program that a file belongs to: a feature, the sandbox network, or a folder of src. */
+/** The part that a file belongs to: a feature, the sandbox network, or a folder of src. */
 function partOf(path: string): string {
   return path.match(/^src\/(?:(?:core|extensions|network)\/)?([^/]+)\//)?.[1] ?? "src";
 }
 
-/** The tables that the statements of a file write. Words that are no table belong to sentences. */
+/** Tables that a file's statements write. Words that are no table are ignored. */
 function readWrites({ text }: SourceFile, tables: ReadonlySet<string>): string[] {
   const found = [...text.replace(COMMENTS, "").matchAll(WRITES)].map(
     ([, call, statement, update]) => call ?? statement ?? update ?? "",
@@ -32,7 +32,7 @@ function nameOf({ path }: SourceFile): string {
   return path.replace(/^src\/(?:(?:core|extensions|network)\/)?/, "");
 }
 
-/** The declared tables with their owner; the schema of the sandbox network belongs to it. */
+/** Declared tables with their owners. The sandbox network owns its schema. */
 function readOwners(): Map<string, string> {
   const made = readSources("migrations").flatMap(({ text }) => [
     ...text.matchAll(/create (?:unlogged )?table (sandbox\.\w+)/g),
@@ -50,7 +50,7 @@ const owners = readOwners();
 /** Written by triggers only. */
 const WRITTEN_BY_THE_DATABASE = ["storage_usage", "stored_file"];
 
-/** Files of other parts that write a table, as their path below `src`, `core`, `extensions` or `network`. */
+/** Files of other parts that write a table, relative to `src`, `core`, `extensions` or `network`. */
 const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
   account_user: ["instances/request-removal.ts"],
   action: ["backups/held-jobs.ts", "privacy/cancel-steps.ts"],
@@ -197,7 +197,7 @@ const BY_NAME = [
 
 const tables = new Set(owners.keys());
 
-/** The files that write a table. */
+/** Files that write each table. */
 function readWriters(files: readonly SourceFile[]): Map<string, SourceFile[]> {
   const writers = new Map<string, SourceFile[]>();
   for (const file of files) {

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
 import { readSources, type SourceFile } from "./source-files.ts";
 
-/** What does not end with its test. */
+/** Changes that outlive their test. */
 const CHANGES_ITS_PROCESS =
   /\bvi\.(mock|doMock|hoisted|stubGlobal)|\bprocess\.(chdir|umask|on)\(|\bprocess\.env(\.\w+|\[[^\]]+\])\s*=[^=]|\bdelete process\.env|\b(silenceConsole|trustRoot|hardenSignatures)\(/;
-/** What needs more than the process of the test. */
+/** Tests that need more than their process. */
 const NEEDS_MORE =
   /^(test\/(database|gateway|run\/(test-postgres|scratch-dir|build-dist|spawn-gateway))\.ts|(node:)?child_process)$/;
 /** Not the `dist` of a package. */
 const BUILT_PROGRAM = /(?<!\w\/)dist\/(src|test|scripts)\/[\w/-]+\.js/;
-/** The places that name or start programs below `dist`. */
+/** Files that name or start programs below `dist`. */
 const STARTS_PROGRAMS =
   /^test\/(run\/cli-process|run\/spawn-gateway|stories\/engine\/postgres-story|whatsapp-server\/process\/server-process)\.ts$|^src\/extensions\/public-pages\/public-pages\.ts$/;
 
-/** An expression that measures how long something took. Dates that lie before now by a number are data. */
+/** An expression that measures a duration. Subtracting a constant from the current date is data. */
 const MEASURED = String.raw`(?:performance\.now\(\) - |Date\.now\(\) - [a-z]\w*\b(?![.(])|[\w)\]] - (?:\w+At|began|since)\b(?![.(]))`;
 const COMPARED = String.raw`[^;]*?\)\s*\.(?:not\.)?toBe(?:Less|Greater)Than`;
 const A_CLOCK = String.raw`\b(?:performance|Date)\.now\(\)`;
@@ -22,14 +22,14 @@ const ASSERTED_TIMES = [
   new RegExp(String.raw`\bexpect(?:\.poll)?\([^;]*?${MEASURED}${COMPARED}`),
   new RegExp(String.raw`\bexpect\([^;]*?\bduration_?ms\b${COMPARED}`, "i"),
   new RegExp(String.raw`\bexpect\([^;]*? - (?:began|since|start\w*|\w+edAt)\b${COMPARED}`),
-  // Of a future that comes while the test runs.
+  // A date in the near future.
   new RegExp(String.raw`\.toBe(?:Less|Greater)Than(?:OrEqual)?\([^;]*?${A_CLOCK} \+`),
   new RegExp(String.raw`\bexpect\([^;]*?${A_CLOCK} \+ ${COMPARED}`),
   /\bexpires_at = now\(\) \+ interval '\d+ ?(?:s|sec\w*|ms|milli\w*)'/,
-  // Processor time, which only test/cpu-time.ts may compare.
+  // CPU time, which only test/cpu-time.ts may compare.
   /\bprocess\.(?:cpuUsage|hrtime)\b|\bcpuMsOf\(/,
   /\b(?:\w*cpuMs|\w*processor_ms|leastCpuMs\([^;]*?\)|time(?:Once|Least)\([^;]*?\)) [<>]=? /,
-  // A limit below that of `waitUntil` and of `expect.poll`, a loop that gives up, and attempts for each sleep.
+  // A shorter limit than that of `waitUntil` and `expect.poll`, a bounded loop, and a sleep for each attempt.
   new RegExp(String.raw`\b(?:waitUntil|waitFor)\([^;]*?, ${SECONDS},?\s*\)`),
   new RegExp(String.raw`\b(?:poll|waitFor\w*)\([^;]*?\btimeout: ${SECONDS}`),
   new RegExp(String.raw`\bconst [A-Z]\w* = \{ timeout: ${SECONDS}`),
@@ -38,7 +38,7 @@ const ASSERTED_TIMES = [
 ];
 const NAMED_TIME = new RegExp(String.raw`\b(?:const|let) (\w+) =(?! \(?[\w: ]*\)? =>)[^;]*?${MEASURED}`, "g");
 
-/** What passes or fails by how fast the machine is. */
+/** Whether the result depends on the machine's speed. */
 function assertsTime(text: string): boolean {
   const names = [...text.matchAll(NAMED_TIME)].map(([, name]) => name);
   return [
@@ -47,7 +47,7 @@ function assertsTime(text: string): boolean {
   ].some((pattern) => pattern.test(text));
 }
 
-/** Tests, their stories and suites, without what measures for a document. */
+/** Tests, stories and suites, without measurements for documents. */
 function readsTests({ path }: SourceFile): boolean {
   const isTest = /\.test\.ts$|-story\.ts$/.test(path) || path.startsWith("test/");
   return isTest && !/^test\/(bench|load|run)\//.test(path);
@@ -59,7 +59,7 @@ const testFiles = everything.filter(({ path }) => path.endsWith(".test.ts"));
 const isUnit = ({ path }: SourceFile) => path.endsWith(".unit.test.ts");
 const isShared = ({ path }: SourceFile) => !/\.(gate|isolated|pages|release)\.test\.ts$/.test(path);
 
-/** What a file imports by value, also through others; programs of `src` start processes of their own. */
+/** Files imported by value, directly or indirectly. Programs of `src` start their own processes. */
 function reach(from: SourceFile, into: RegExp): Set<string> {
   const found = new Set<string>();
   const add = (source: SourceFile): void => {

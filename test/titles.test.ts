@@ -9,7 +9,7 @@ interface Node {
 
 const WORDS = 3;
 
-/** The titles of a file's tests as a list of failures shows them: the suites around each, then its own. */
+/** Test titles as a failure list shows them, with their suites. */
 function readTitles(text: string): string[] {
   const { body } = parse(text, { sourceType: "module", plugins: ["typescript"] }).program;
   return titlesIn(body, "");
@@ -24,7 +24,7 @@ function titlesIn(node: unknown, suites: string): string[] {
   return [...own, ...Object.values(node).flatMap((value) => titlesIn(value, around))];
 }
 
-/** `test("...")`, `describe.each(...)("...")` and the like; the title of a template has its holes as `x`. */
+/** Recognises `test("...")`, `describe.each(...)("...")` and similar calls. Placeholders of a template become `x`. */
 function readCall(node: Node): { kind?: "test" | "describe"; title?: string } {
   if (node.type !== "CallExpression") return {};
   const [first] = node.arguments as Node[];
@@ -38,7 +38,7 @@ function readCall(node: Node): { kind?: "test" | "describe"; title?: string } {
   };
 }
 
-/** Of what is called with a title: `test.each` itself is called with a table. */
+/** `test.each` itself is called with a table, its result with a title. */
 function kindOf(callee: Node): "test" | "describe" | undefined {
   if (callee.type === "Identifier") {
     if (callee.name === "describe") return "describe";

@@ -25,20 +25,20 @@ import { ROOT } from "./source-files.ts";
 import { createSecondRecorder } from "./stories/engine/second-recorder.ts";
 import { type MessagingStory, startMessagingStory } from "./stories/messaging-story.ts";
 
-/** The SDK of this process, which keeps every span that has ended. */
+/** An SDK in this process that keeps every ended span. */
 interface RecordedSpans {
-  /** All that have ended since the last `clear`. */
+  /** All spans since the last `clear`. */
   all(): ReadableSpan[];
-  /** Those of a trace, once `isWhole` holds for them, in the order of their starts. */
+  /** Spans of a trace once `isWhole` holds, by start time. */
   of(traceId: string, isWhole: (names: string[]) => boolean): Promise<ReadableSpan[]>;
-  /** Every text and number of every span: names, attributes, events, links and states. */
+  /** Names, attributes, events, links and states of all spans. */
   texts(): string;
-  /** Decides about spans from now on, as a sampler of the operator does. */
+  /** Replaces the sampler. */
   sample(sampler: Sampler): void;
   clear(): void;
 }
 
-/** Loads an SDK into this process; the tests of the file must be `*.isolated.test.ts`. */
+/** Loads an SDK into this process, so the file must be `*.isolated.test.ts`. */
 function recordSpans(): RecordedSpans {
   const exporter = new InMemorySpanExporter();
   let current: Sampler = new AlwaysOnSampler();
@@ -80,7 +80,7 @@ function toNumber([seconds, nanoseconds]: [number, number]): number {
   return seconds * 1e9 + nanoseconds;
 }
 
-/** A tree of spans as indented lines, each with its kind and, if it failed, the type of its error. */
+/** Spans as an indented tree, with their kind and error type. */
 function drawTrace(spans: readonly ReadableSpan[], parent?: string): string[] {
   const ids = new Set(spans.map((span) => span.spanContext().spanId));
   const isChild = (span: ReadableSpan) => {
@@ -112,7 +112,7 @@ afterEach(() => {
   for (const span of spans.all()) noteShape(span);
 });
 
-/** Each name of a span in this file, as the document writes it, with its attributes. */
+/** Span names of this file, as the document writes them, with their attributes. */
 const shapes = new Map<string, Set<string>>();
 
 function noteShape({ name, kind, attributes }: ReadableSpan): void {
@@ -125,7 +125,7 @@ function noteShape({ name, kind, attributes }: ReadableSpan): void {
   shapes.set(key, known);
 }
 
-/** A span of a program that calls the gateway. */
+/** A span of a calling program. */
 function newCaller(flags = "01") {
   const trace = randomBytes(16).toString("hex");
   const span = randomBytes(8).toString("hex");
@@ -134,7 +134,7 @@ function newCaller(flags = "01") {
 
 const traceOf = ({ headers }: Received) => String(headers.traceparent).split("-")[1] ?? "";
 
-/** Queues a text of the shop to the friend; returns the id of the message. */
+/** Queues a text from the shop to the friend. Returns the message id. */
 async function queue(headers: Record<string, string>, url = story.gateway.url): Promise<string> {
   const { sales, friend } = story;
   const response = await createHttpRequester(() => url)(
@@ -146,7 +146,7 @@ async function queue(headers: Record<string, string>, url = story.gateway.url): 
   return response.body.pendingMessageId;
 }
 
-/** Lets the receiver refuse the first message.sent, and no other event, which would wait for it. */
+/** Rejects only the first message.sent, because other events would wait for it. */
 function refuseFirst(): void {
   let refused = 0;
   story.receiver.respond(({ body }, response) => {
@@ -155,7 +155,7 @@ function refuseFirst(): void {
   });
 }
 
-/** The attempts that deliver an event about a message to the webhook of an instance. */
+/** Attempts that deliver a message's event to an instance's webhook. */
 function attempts(event: string, messageId: string, { id }: TestInstance, count = 1): Promise<Received[]> {
   return story.receiver.waitFor(
     ({ body }) =>
@@ -164,7 +164,7 @@ function attempts(event: string, messageId: string, { id }: TestInstance, count 
   );
 }
 
-/** A span of each step, from the request to the attempt. */
+/** A span of each step from the request to the attempt. */
 const isWhole = (names: string[]) => names.length >= SENT.length;
 
 const SENT = [
@@ -226,7 +226,7 @@ describe("an asynchronous send", () => {
     const { sales } = story;
     const { data } = await sales.client.sendText({ id: sales.id, number: story.friend.phone, text: TEXT });
     const message_id = newMessageId();
-    // As after a kill between the network and its acknowledgement.
+    // The state after a kill between the network and its acknowledgement.
     const { rows } = await sql<{ jid: Jid }>`
       with copied as (
         insert into message (account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode, jid,

@@ -4,11 +4,11 @@ import type { WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 import { trustAuthority } from "./whatsapp-stage.ts";
 
-/** A gateway in this process, on a WhatsApp server in this process. */
+/** A gateway and a WhatsApp server in this process. */
 export interface GatewayOnWhatsApp {
   gateway: TestGateway;
   network: WhatsAppServer;
-  /** Fails if the gateway has asked the server for something that it does not know. */
+  /** Fails if the gateway sent something unknown to the server. */
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export async function startGatewayOnWhatsApp(env: Record<string, string> = {}): 
   };
 }
 
-/** A gateway in this process with a connected instance on a WhatsApp server in this process. */
+/** A gateway with a connected instance and a WhatsApp server, all in this process. */
 export interface WhatsAppGateway {
   gateway: TestGateway;
   control: WhatsAppControl;
@@ -40,7 +40,7 @@ export interface WhatsAppGateway {
   stop(): Promise<void>;
 }
 
-/** The default webhook, if any, receives `message.received` only; `prepare` runs before the pairing. */
+/** The default webhook, if any, receives only `message.received`. `prepare` runs before the pairing. */
 export async function startWhatsAppGateway(
   webhookUrl?: string,
   env: Record<string, string> = {},

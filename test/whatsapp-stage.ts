@@ -23,9 +23,9 @@ import { networkControlsOf } from "./network-controls.ts";
 import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 
-/** Short times, so that a test need not wait for a real network's. */
+/** Short waits for tests. */
 export const QUICK: Partial<WhatsAppTiming> = {
-  // A slow machine is no deaf network; who waits for the end of it says how long.
+  // A slow machine is no dead network. Tests of the timeout set it.
   connectMs: 30_000,
   flushMs: 20,
   backoffMs: 20,
@@ -41,9 +41,9 @@ export const QUICK: Partial<WhatsAppTiming> = {
 export interface WhatsAppStage extends OperationStage {
   server: WhatsAppServer;
   control: WhatsAppControl;
-  /** A session of a driver of its own, which ends with the stage. */
+  /** A session of its own driver, which ends with the stage. */
   open(options?: WhatsAppStageOptions, session?: Partial<OpenSessionOptions>): RecordingSession;
-  /** As kill -9 for a session of `open`: it reports and stores nothing more. */
+  /** Like kill -9 for a session of `open`: it reports and stores nothing more. */
   abandon(listener: RecordingSession): void;
 }
 
@@ -55,7 +55,7 @@ export interface WhatsAppStageOptions
   shortQr?: boolean;
 }
 
-/** The driver on a network of its own, with a phone and a contact. */
+/** The driver on its own network with a phone and a contact. */
 export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Promise<WhatsAppStage> {
   const server = await startWhatsAppServer();
   const { control } = server;
@@ -111,7 +111,7 @@ export function createDriver(
 
 let authority: string | undefined;
 
-/** Files come over HTTPS, with an authority of the test server's own; the process trusts the one named last. */
+/** Trusts the test server's authority for files. The process trusts the last one. */
 export function trustAuthority(caFile: string): void {
   if (authority === undefined) {
     const create = tls.createSecureContext;
@@ -127,7 +127,7 @@ export function trustAuthority(caFile: string): void {
 function phoneOn(control: WhatsAppControl, number: string): PhoneControls {
   return {
     number,
-    // Whether the gateway went along with it is the test's to see.
+    // The test checks whether the gateway accepted it.
     scan: async (qr) => void (await control.scan(number, qr).catch(() => undefined)),
     enterCode: async (code) => void (await control.enterCode(number, code)),
     drop: () => control.end(number, 428),
@@ -197,17 +197,17 @@ function seenEdit({
 
 export interface MemoryCredentials extends CredentialStore {
   readonly keys: NonNullable<CredentialStore["keys"]>;
-  /** Waits before every commit, and may refuse it. */
+  /** Waits before every commit, and may reject it. */
   beforeCommit: () => Promise<void>;
   /** Waits before every read. */
   beforeRead: () => Promise<void>;
-  /** Waits before a registration is kept, and may refuse it. */
+  /** Waits before a registration is stored, and may reject it. */
   beforeRegistration: () => Promise<void>;
   readonly texts: Map<string, string>;
   readonly letterList: Map<string, StoredJournalEntry>;
 }
 
-/** A pairing with its keys that lasts as long as the test. */
+/** Credentials in memory. */
 export function storeInMemory(): MemoryCredentials {
   let kept: Uint8Array | undefined;
   let registration: Uint8Array | undefined;

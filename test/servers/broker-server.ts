@@ -9,29 +9,28 @@ import { waitUntil } from "../gateway.ts";
 import { findProgram } from "../run/programs.ts";
 import { makeScratchDir } from "../run/scratch-dir.ts";
 
-/** The user of every broker, and its password. */
+/** Credentials of every broker. */
 export const BROKER_USER = { user: "waygate", password: "a-password-of-tests" };
 
-/** A real broker on this machine: its data and its port outlive a kill. */
+/** A real broker on this machine. Its data and port survive a kill. */
 export interface BrokerServer {
   readonly port: number;
-  /** Host, port and user of its address, without the scheme. */
+  /** Host, port and user of its URL, without the scheme. */
   readonly authority: string;
-  /** Ends it as a crash does. */
+  /** Kills it as a crash does. */
   kill(): Promise<void>;
-  /** Starts it again on its data. */
+  /** Restarts it on its data. */
   start(): Promise<void>;
-  /** Ends it, and removes its data. */
+  /** Stops it and removes its data. */
   stop(): Promise<void>;
 }
 
-/** Key and certificate; the server then speaks only TLS. */
+/** Key and certificate of a server that accepts only TLS. */
 interface ServerTls {
   key: string;
   cert: string;
 }
 
-/** NATS with JetStream. */
 export async function startNatsServer(tls?: ServerTls): Promise<BrokerServer> {
   const scratch = await makeScratchDir("waygate-nats-");
   const port = await freePort(scratch.path);
@@ -48,7 +47,7 @@ export async function startNatsServer(tls?: ServerTls): Promise<BrokerServer> {
   return toServer(port, scratch.remove, () => run(program("nats-server"), ["-c", config], {}));
 }
 
-/** RabbitMQ, with the program that tells Erlang's nodes their ports. */
+/** RabbitMQ with epmd, Erlang's port mapper. */
 export async function startRabbitServer(tls?: ServerTls): Promise<BrokerServer> {
   const scratch = await makeScratchDir("waygate-rabbit-");
   const { path } = scratch;
@@ -91,7 +90,7 @@ export async function startRabbitServer(tls?: ServerTls): Promise<BrokerServer> 
     await killGroup(epmd);
     await scratch.remove();
   };
-  // What Debian has on the path changes the user, and leaves the folders of tests.
+  // Debian's wrapper on PATH changes the user and cannot enter the test folders.
   const debian = "/usr/lib/rabbitmq/bin/rabbitmq-server";
   const command = existsSync(debian) ? debian : program("rabbitmq-server");
   return toServer(port, remove, () => run(command, [], env));
@@ -138,7 +137,7 @@ interface RunningProgram {
   output(): string;
 }
 
-/** A program that ends with this process, with all that it starts. */
+/** Runs a program that ends with this process, including its children. */
 function run(command: string, args: string[], env: Record<string, string>): RunningProgram {
   const { PATH = "", LANG = "C.UTF-8" } = process.env;
   const child = spawn(command, args, {
@@ -168,9 +167,7 @@ async function killGroup({ child }: RunningProgram): Promise<void> {
 function signalGroup({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) process.kill(-pid, "SIGKILL");
-  } catch {
-    // It has ended.
-  }
+  } catch {}
 }
 
 function canConnect(port: number): Promise<boolean> {

@@ -5,17 +5,17 @@ import { type Database, openDatabase } from "../../src/platform/db/database.ts";
 export interface DatabaseProxy {
   url: string;
   database: Database;
-  /** Ends all connections and lets no new one through. */
+  /** Closes all connections and accepts no new ones. */
   cut(): void;
-  /** Existing and new connections get no more bytes until the repair, but stay open. */
+  /** Forwards nothing on existing and new connections until `restore`, without closing them. */
   silence(): void;
   restore(): void;
-  /** Connections that found it cut. */
+  /** Connections refused while it was cut. */
   refused(): number;
   close(): Promise<void>;
 }
 
-/** A way to the database that can be cut, or swallow everything. */
+/** A TCP proxy to the database that can be cut or go silent. */
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const target = new URL(url);
   const sockets = new Set<Socket>();

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 afterEach(() => chatwoot.stop());
 
-/** Inserts values stored by earlier steps; a value that is the whole text keeps its type. */
+/** Inserts values of earlier steps. A placeholder that is the whole text keeps its type. */
 function fill(value: unknown): unknown {
   const named = (name: string) => kept.get(name) ?? `{${name}}`;
   const filled = JSON.stringify(value ?? null)

@@ -9,7 +9,7 @@ type Fields = Record<string, unknown>;
 type MessageType = "incoming" | "outgoing" | "activity" | "template";
 const MESSAGE_TYPES: readonly MessageType[] = ["incoming", "outgoing", "activity", "template"];
 const REFUSED = { 401: "Invalid Access Token", 403: "Forbidden" };
-/** What Rails says of an exception that nothing rescues, to who accepts JSON. */
+/** Rails' response to an unrescued exception for JSON clients. */
 const UNRESCUED: ChatwootResponse = { status: 500, body: { status: 500, error: "Internal Server Error" } };
 /** `app/models/message.rb`, validation of `content`. */
 const LONGEST_CONTENT = 150_000;
@@ -49,7 +49,7 @@ interface ContactInbox {
 }
 
 export interface FakeConversation {
-  /** Display id, the one that paths use. */
+  /** Display id, which paths use. */
   id: number;
   inbox_id: number;
   contact_id: number;
@@ -63,7 +63,7 @@ export interface FakeAttachment {
   content_type: string;
   file_name: string;
   bytes: Buffer;
-  /** How many GETs are answered 404 before the file is there. */
+  /** Number of 404 responses before the file exists. */
   missing: number;
 }
 
@@ -95,33 +95,33 @@ interface FakeInbox {
   lock_to_single_conversation: boolean;
 }
 
-/** What the fake does badly from now on. */
+/** Simulated faults. */
 export interface ChatwootFaults {
   /** Status for every request of the account; null: normal responses. */
   status: 401 | 403 | 404 | 429 | 500 | null;
-  /** Ends each connection before a response, and does nothing. */
+  /** Closes each connection without a response and without effect. */
   hangsUp: boolean;
-  /** Number of message creations that succeed but whose response is lost. */
+  /** Message creations that succeed but lose their response. */
   loseResponses: number;
-  /** Number of message creations that succeed but whose response is cut off. */
+  /** Message creations that succeed with a truncated response. */
   truncateResponses: number;
-  /** So many calls are answered 200 with a page of a proxy, and nothing is done. */
+  /** Calls that return 200 with a proxy's HTML page, without effect. */
   pages: number;
-  /** nginx drops `api_access_token`, whose name has underscores. */
+  /** Like nginx, which drops `api_access_token` because of its underscores. */
   dropTokenHeader: boolean;
-  /** Number of 404 responses for agents' attachments. */
+  /** 404 responses for agents' attachments. */
   missingFiles: number;
   /** Sends no webhooks until `release` or `reorder`. */
   holdWebhooks: boolean;
   /** Delays the response of a message creation until its webhook is delivered. */
   webhookFirst: boolean;
-  /** So many contacts are refused because another one, made at the same moment, has the phone. */
+  /** Contacts refused because another one with the phone was created at the same time. */
   takenPhones: number;
-  /** Files larger than that are refused by the proxy before Chatwoot. */
+  /** A proxy in front of Chatwoot refuses larger files. */
   largestFile: number;
-  /** Files are named under this address, which is not ours. */
+  /** Foreign base URL of files. */
   frontend: string | null;
-  /** As older versions: webhooks tell of a file only its kind, and the storage tells no type. */
+  /** As in older versions: webhooks name only a file's kind, and the storage returns no type. */
   untypedFiles: boolean;
 }
 
@@ -149,7 +149,6 @@ interface Queued {
 interface ChatwootResponse {
   status: number;
   body?: unknown;
-  /** Plain text. */
   text?: string;
   location?: string;
   bytes?: Buffer;
@@ -166,7 +165,6 @@ interface Request {
   role: "administrator" | "agent" | null;
 }
 
-/** What an agent writes. */
 export interface FakeAgentMessage {
   content?: string;
   private?: boolean;
@@ -177,15 +175,15 @@ export interface FakeAgentMessage {
 }
 
 /**
- * A Chatwoot with one account, as far as a gateway sees it: its API channel, its webhooks, its manners. It was written by
- * the source of Chatwoot 4.16.2; each behaviour names the file and the method that it follows. `test/golden/chatwoot`
- * holds what that source answers, and `test/servers/fake-chatwoot.test.ts` compares.
+ * A Chatwoot with one account, with the API channel and webhooks that the gateway uses. Written from the source of
+ * Chatwoot 4.16.2: each behaviour names the file and method that it follows. `test/golden/chatwoot` contains
+ * responses of that source, which `test/servers/fake-chatwoot.test.ts` compares.
  */
 export class FakeChatwoot {
   readonly account_id = 2;
   readonly token = "agent-token-1";
   readonly inbox: FakeInbox;
-  /** Of another kind, as a website's. */
+  /** An inbox of another kind, such as a website's. */
   readonly widget: FakeInbox;
   version = "4.16.2";
   role: "administrator" | "agent" = "administrator";
@@ -194,11 +192,11 @@ export class FakeChatwoot {
   contactInboxes: ContactInbox[] = [];
   conversations: FakeConversation[] = [];
   messages: FakeMessage[] = [];
-  /** Every call that came, in order: `POST /api/v1/...`. */
+  /** All calls in order: `POST /api/v1/...`. */
   readonly calls: string[] = [];
-  /** Bodies of the webhooks that were sent, with the status that came back. */
+  /** Bodies of sent webhooks with the returned status. */
   readonly hooks: { event: Fields; status: number }[] = [];
-  /** Longest time that a webhook waits by chance. */
+  /** Maximum random delay of a webhook. */
   jitterMs = 5;
   messagesPerMinute = 200;
   readonly #held: Queued[] = [];
@@ -206,7 +204,7 @@ export class FakeChatwoot {
   #server: LocalServer | undefined;
   #ids: number;
 
-  /** Its ids come after that one. */
+  /** Ids start after it. */
   constructor(lastId = 100) {
     this.#ids = lastId;
     this.inbox = this.#newInbox(7, "WhatsApp", "Channel::Api");
@@ -232,7 +230,7 @@ export class FakeChatwoot {
     await this.#server?.shut();
   }
 
-  /** Everything as it was at first. */
+  /** Restores the initial state. */
   reset(): void {
     this.faults = { ...SOUND };
     Object.assign(this, { contacts: [], contactInboxes: [], conversations: [], messages: [] });
@@ -245,7 +243,7 @@ export class FakeChatwoot {
     this.inbox.lock_to_single_conversation = false;
   }
 
-  /** Resolves when no webhook is on its way. */
+  /** Resolves when no webhook is in progress. */
   async settled(): Promise<void> {
     while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
@@ -255,7 +253,7 @@ export class FakeChatwoot {
   }
 
   /**
-   * An agent answers in a conversation. `app/builders/messages/message_builder.rb`, and of the kind of a file
+   * An agent replies in a conversation. `app/builders/messages/message_builder.rb`; the kind of a file is from
    * `app/helpers/file_type_helper.rb`.
    */
   write(conversation_id: number, said: FakeAgentMessage | string): FakeMessage {
@@ -291,8 +289,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * An agent records and sends a voice message: the composer makes MP3 for an API inbox and names it by a UUID, and nothing
-   * in the webhook tells that it was recorded. `ReplyBox.vue` audioRecordFormat, `AudioRecorder.vue` record-end,
+   * An agent records a voice message. For API inboxes the composer makes an MP3 named by a UUID, and the webhook does
+   * not mark it as a recording. `ReplyBox.vue` audioRecordFormat, `AudioRecorder.vue` record-end,
    * `app/models/attachment.rb` push_event_data.
    */
   record(conversation_id: number, bytes: Buffer, extension: "mp3" | "wav" = "mp3"): FakeMessage {
@@ -338,7 +336,7 @@ export class FakeChatwoot {
     this.#tell({ event, user, conversation: this.#conversationData(conversation), is_private: false }, null);
   }
 
-  /** Sends the webhooks that were held, in this order of their places. */
+  /** Sends the held webhooks, in this order of their indexes. */
   async release(order?: (held: number[]) => number[]): Promise<void> {
     const held = this.#held.splice(0);
     const places = order ? order(held.map((_, place) => place)) : held.map((_, place) => place);
@@ -399,7 +397,7 @@ export class FakeChatwoot {
     return { status: 200, text: "<html>Back in a minute</html>", type: "text/html" };
   }
 
-  /** The whole response, or all of it after its beginning. */
+  /** Drops the response, or everything after its start. */
   #losesResponse({ body }: ChatwootResponse, response: ServerResponse): boolean {
     if (this.faults.loseResponses > 0) {
       this.faults.loseResponses -= 1;
@@ -425,8 +423,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/controllers/api_controller.rb`; `app/controllers/concerns/access_token_auth_helper.rb` of the token and
-   * `config/initializers/rack_attack.rb` of the 429, which is plain text without `Retry-After`.
+   * `app/controllers/api_controller.rb`; the token is from `app/controllers/concerns/access_token_auth_helper.rb`,
+   * and the plain-text 429 without `Retry-After` from `config/initializers/rack_attack.rb`.
    */
   #respond(request: Request): ChatwootResponse {
     const { method, path } = request;
@@ -496,7 +494,7 @@ export class FakeChatwoot {
       case "POST conversations/:id/messages":
         return this.#createMessage(number, request);
       case "PATCH conversations/:id/messages/:last":
-        // A route that is not there is answered by a page.
+        // A missing route returns an HTML page.
         if (!this.#isAtLeast(4, 2)) return { status: 404, text: "<html>404</html>" };
         return this.#updateMessage(Number(last), request.fields);
       case "DELETE conversations/:id/messages/:last":
@@ -508,7 +506,7 @@ export class FakeChatwoot {
 
   // --- inboxes ------------------------------------------------------------------------------------------------------
 
-  /** `app/views/api/v1/models/_inbox.json.jbuilder`: at the top, secrets for administrators only. */
+  /** `app/views/api/v1/models/_inbox.json.jbuilder`: secrets at the top level, for administrators only. */
   #showInbox(id: number, { role }: Request): ChatwootResponse {
     const inbox = [this.inbox, this.widget].find((one) => one.id === id);
     if (!inbox) return notFound();
@@ -520,7 +518,7 @@ export class FakeChatwoot {
     });
   }
 
-  /** `app/controllers/api/v1/accounts/inboxes_controller.rb` create; an inbox is not locked unless that is asked for. */
+  /** `app/controllers/api/v1/accounts/inboxes_controller.rb` create; inboxes are unlocked by default. */
   #createInbox({ role, fields }: Request): ChatwootResponse {
     if (role !== "administrator") return notAuthorised();
     const channel = fields.channel as Fields;
@@ -530,7 +528,7 @@ export class FakeChatwoot {
     return ok({ ...this.inbox });
   }
 
-  /** `inboxes_controller.rb` update: fields of the inbox at the top, those of `Channel::Api` EDITABLE_ATTRS in `channel`. */
+  /** `inboxes_controller.rb` update: inbox fields at the top level, EDITABLE_ATTRS of `Channel::Api` in `channel`. */
   #updateInbox(id: number, request: Request): ChatwootResponse {
     if (request.role !== "administrator") return notAuthorised();
     const { fields } = request;
@@ -561,8 +559,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/controllers/public/api/v1/inboxes/contacts_controller.rb` create, after process_hmac: a signature that is there must
-   * be right, and where it is demanded it must be there; else a StandardError that nothing rescues.
+   * `app/controllers/public/api/v1/inboxes/contacts_controller.rb` create, after process_hmac: a wrong signature, or
+   * a missing one if it is mandatory, raises an unrescued StandardError.
    */
   #upsertContact(fields: Fields): ChatwootResponse {
     if (this.faults.takenPhones > 0) {
@@ -590,7 +588,7 @@ export class FakeChatwoot {
     return this.contactInboxes.find((one) => one.source_id === source_id && one.inbox_id === this.inbox.id);
   }
 
-  /** `app/builders/contact_inbox_with_contact_builder.rb` find_contact: by identifier, else by e-mail, else by phone. */
+  /** `app/builders/contact_inbox_with_contact_builder.rb` find_contact: by identifier, then e-mail, then phone. */
   #findContact(fields: Fields): FakeContact | undefined {
     for (const attribute of ["identifier", "email", "phone_number"] as const) {
       const value = text(fields[attribute]);
@@ -624,7 +622,7 @@ export class FakeChatwoot {
     return null;
   }
 
-  /** `contacts_controller.rb` create, build_contact_inbox: in an inbox only where one is named. */
+  /** `contacts_controller.rb` create, build_contact_inbox: only if an inbox is named. */
   #createContact(fields: Fields): ChatwootResponse {
     const taken = this.#taken(fields);
     if (taken) return taken;
@@ -636,7 +634,7 @@ export class FakeChatwoot {
     return ok({ payload: { contact, contact_inbox } });
   }
 
-  /** `contacts_controller.rb` update: attributes are merged, and uniqueness is checked again with every update. */
+  /** `contacts_controller.rb` update: merges attributes and validates uniqueness each time. */
   #updateContact(id: number, fields: Fields): ChatwootResponse {
     const contact = this.contacts.find((one) => one.id === id);
     if (!contact) return notFound();
@@ -657,8 +655,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/services/contacts/filter_service.rb` and `app/services/filter_service.rb` query_builder: of each clause the first
-   * value only, clauses joined as each says of the next. A clause that joins nothing, or one that is not joined, is no SQL.
+   * `app/services/contacts/filter_service.rb` and `app/services/filter_service.rb` query_builder: uses the first
+   * value of each clause and its operator to the next. A missing or surplus operator is invalid SQL.
    */
   #filterContacts({ fields }: Request): ChatwootResponse {
     const clauses = fields.payload as Clause[];
@@ -669,7 +667,7 @@ export class FakeChatwoot {
       return { status: 422, body: { error: "Invalid value. The values provided are invalid" } };
     if (operators.at(-1) !== "" || operators.slice(0, -1).includes("")) return UNRESCUED;
     const isWanted = (contact: FakeContact) =>
-      // AND binds tighter than OR, as in SQL.
+      // AND binds more tightly than OR, as in SQL.
       alternatives(clauses).some((group) => group.every((clause) => applies(clause, contact)));
     const found = this.contacts.filter((contact) => isResolved(contact) && isWanted(contact));
     const payload = found.slice(0, CONTACTS_PER_PAGE).map((contact) => ({
@@ -682,8 +680,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/builders/contact_inbox_builder.rb` create_contact_inbox: the same again is the same; a source id of another contact
-   * is a RecordNotUnique, which is not rescued for API inboxes.
+   * `app/builders/contact_inbox_builder.rb` create_contact_inbox: idempotent; a source id of another contact raises
+   * RecordNotUnique, which API inboxes do not rescue.
    */
   #addContactInbox(contact_id: number, fields: Fields): ChatwootResponse {
     const source_id = text(fields.source_id) ?? randomUUID();
@@ -693,7 +691,7 @@ export class FakeChatwoot {
     return ok({ source_id });
   }
 
-  /** `app/actions/contact_merge_action.rb`: what both have stays as the base has it; the other contact is gone. */
+  /** `app/actions/contact_merge_action.rb`: the base contact's values win, and the other contact is deleted. */
   #merge({ base_contact_id, mergee_contact_id }: Fields): ChatwootResponse {
     const base = this.contacts.find((one) => one.id === base_contact_id);
     const mergee = this.contacts.find((one) => one.id === mergee_contact_id);
@@ -723,8 +721,9 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/controllers/api/v1/accounts/conversations_controller.rb` contact_inbox, then `app/builders/conversation_builder.rb`
-   * look_up_exising_conversation: in a locked inbox the last one of the contact inbox, whatever its status.
+   * `app/controllers/api/v1/accounts/conversations_controller.rb` contact_inbox, then
+   * `app/builders/conversation_builder.rb` look_up_exising_conversation: a locked inbox reuses the contact's last
+   * conversation, whatever its status.
    */
   #createConversation(fields: Fields): ChatwootResponse {
     const source_id = text(fields.source_id) ?? "";
@@ -765,7 +764,7 @@ export class FakeChatwoot {
     return ok({ meta: {}, payload: payload.map((message) => this.#messageView(message)) });
   }
 
-  /** `messages_controller.rb` create; the limit of a minute is that of `lib/limits.rb`. */
+  /** `messages_controller.rb` create; the limit per minute is from `lib/limits.rb`. */
   #createMessage(id: number, { fields, files }: Request): ChatwootResponse {
     const conversation = this.conversations.find((one) => one.id === id);
     if (!conversation) return notFound();
@@ -774,14 +773,14 @@ export class FakeChatwoot {
     const lately = this.of(id).filter(({ created_at }) => Date.now() - created_at.getTime() < 60_000);
     if (lately.length >= this.messagesPerMinute) return { status: 422, body: { error: "Too many messages" } };
     const message_type = (text(fields.message_type) ?? "outgoing") as MessageType;
-    // `messages_controller.rb` create makes a 422 of every exception; the length is that before Liquid has rendered.
+    // `messages_controller.rb` create turns every exception into 422. The length counts before Liquid rendering.
     if ((text(fields.content) ?? "").length > LONGEST_CONTENT)
       return {
         status: 422,
         body: { error: "Validation failed: Content is too long (maximum is 150000 characters)" },
       };
     const input = fields.content_attributes ?? {};
-    // A form carries JSON as text, and Rails does not take an object there.
+    // A form carries JSON as text, and Rails accepts no object there.
     if (files.length > 0 && typeof input !== "string" && fields.content_attributes !== undefined) {
       return { status: 422, body: { error: "content_attributes must be a JSON string" } };
     }
@@ -818,7 +817,7 @@ export class FakeChatwoot {
     return { id: 1, name: "Ana", type: "user" as const };
   }
 
-  /** `app/models/message.rb` ensure_in_reply_to: the server finds one of the two names of the target by the other, in this conversation only. */
+  /** `app/models/message.rb` ensure_in_reply_to: resolves either id of the target, within this conversation only. */
   #resolveReply(conversation: number, attributes: Fields): Fields {
     const { in_reply_to, in_reply_to_external_id: external, ...rest } = attributes;
     if (in_reply_to === undefined && external === undefined) return rest;
@@ -837,8 +836,8 @@ export class FakeChatwoot {
   }
 
   /**
-   * `app/models/concerns/liquidable.rb` process_liquid_in_content, before an outgoing message or a template is stored, whoever
-   * posted it and private notes too: code in backticks is put into raw blocks first, and what is no Liquid stays as it is.
+   * `app/models/concerns/liquidable.rb` process_liquid_in_content, before an outgoing message, template or private
+   * note is stored: wraps code in raw blocks first, and keeps invalid Liquid as it is.
    */
   #rendered(message: Omit<FakeMessage, "id" | "created_at">): string | null {
     const { content, message_type, conversation_id } = message;
@@ -860,7 +859,7 @@ export class FakeChatwoot {
     }
   }
 
-  /** `app/services/messages/status_update_service.rb`: read does not become delivered, an error stands with failed only. */
+  /** `app/services/messages/status_update_service.rb`: read never becomes delivered, and only failed has an error. */
   #updateMessage(id: number, fields: Fields): ChatwootResponse {
     const message = this.messages.find((one) => one.id === id);
     if (!message) return notFound();
@@ -882,7 +881,7 @@ export class FakeChatwoot {
     return ok({});
   }
 
-  /** `app/views/api/v1/models/_message.json.jbuilder`: the type is a number here. */
+  /** `app/views/api/v1/models/_message.json.jbuilder`: a numeric type. */
   #messageView(message: FakeMessage) {
     return {
       id: message.id,
@@ -941,14 +940,14 @@ export class FakeChatwoot {
       channel: "Channel::Api",
       contact_inbox: { id: 1, contact_id, inbox_id, source_id, hmac_verified: false },
       meta: { sender: { ...contact, email: null, type: "contact" }, assignee: null, team: null },
-      // The last one of the conversation, which is not always the one that this is about.
+      // The last one of the conversation, not always the message of this event.
       messages: last ? [this.#messageView(last)] : [],
       labels: [],
       account_id: this.account_id,
     };
   }
 
-  /** `app/models/message.rb` webhook_data: no status, and a type in words. */
+  /** `app/models/message.rb` webhook_data: no status, and a textual type. */
   #messageData(event: string, message: FakeMessage): Fields {
     const conversation = this.conversations.find((one) => one.id === message.conversation_id);
     const attachments = message.attachments.map((one) => this.#attachmentView(message, one));
@@ -985,7 +984,7 @@ export class FakeChatwoot {
     void sending.finally(() => this.#sending.delete(sending));
   }
 
-  /** `lib/webhooks/trigger.rb`: once, without a retry; what is not taken makes a message failed. */
+  /** `lib/webhooks/trigger.rb`: no retry; a failed webhook marks the message as failed. */
   async #deliver({ event, message }: Queued): Promise<void> {
     const { webhook_url, secret } = this.inbox;
     if (!webhook_url) return;
@@ -1051,7 +1050,7 @@ function alternatives(clauses: readonly Clause[]): Clause[][] {
   return groups;
 }
 
-/** `filter_service.rb` filter_values: a phone gets its plus back, other texts are compared in lower case. */
+/** `filter_service.rb` filter_values: adds the plus of a phone, and compares other texts in lower case. */
 function applies({ attribute_key, values }: Clause, contact: FakeContact): boolean {
   const [wanted = ""] = values;
   const value = text(contact[attribute_key]);

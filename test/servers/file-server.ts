@@ -3,13 +3,13 @@ import { startLocalServer } from "./local-server.ts";
 
 type Serve = (response: ServerResponse) => void;
 
-/** A server of files that a test gives bad manners to. */
+/** A file server with configurable faults. */
 export interface FileServer {
-  /** The address of a path. */
+  /** URL of a path. */
   at(path: string): string;
-  /** The response of a path from now on. */
+  /** Sets the response of a path and returns its URL. */
   serve(path: string, how: Serve): string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths in order. */
   readonly asked: string[];
   close(): Promise<void>;
 }
@@ -36,12 +36,12 @@ export async function startFileServer(): Promise<FileServer> {
   };
 }
 
-/** Serves a file whole, with its content type. */
+/** A complete file with its content type. */
 export function file(bytes: Uint8Array, type = "application/octet-stream"): Serve {
   return (response) => response.writeHead(200, { "content-type": type }).end(bytes);
 }
 
-/** A byte now and then, for ever. */
+/** A byte now and then, endlessly. */
 export function drip(type = "image/png"): Serve {
   return (response) => {
     response.writeHead(200, { "content-type": type });
@@ -50,7 +50,7 @@ export function drip(type = "image/png"): Serve {
   };
 }
 
-/** Says that so many bytes come, and sends what it has. */
+/** Declares `length` and sends these bytes. */
 export function lyingAboutLength(length: number, bytes: Uint8Array): Serve {
   return (response) => {
     response.on("error", () => {});
@@ -59,7 +59,7 @@ export function lyingAboutLength(length: number, bytes: Uint8Array): Serve {
   };
 }
 
-/** Bytes without end and without a length. */
+/** Endless bytes without a length. */
 export function endless(): Serve {
   return (response) => {
     response.writeHead(200, { "content-type": "application/octet-stream" });

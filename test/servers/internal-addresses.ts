@@ -1,4 +1,4 @@
-/** Addresses that no customer may reach. */
+/** Addresses that customers must not reach. */
 export const INTERNAL = [
   [127, 0, 0, 1],
   [127, 8, 9, 10],
@@ -15,7 +15,7 @@ export const INTERNAL = [
 
 type Four = readonly [number, number, number, number];
 
-/** Spellings of one IPv4 address as the host of a URL. */
+/** Spellings of an IPv4 address as a URL host. */
 export function spellings([a, b, c, d]: Four): string[] {
   const whole = ((a * 256 + b) * 256 + c) * 256 + d;
   const hex = (value: number): string => value.toString(16);
@@ -80,7 +80,7 @@ export const INTERNAL_IPV6 = [
   "[fec0::1]",
 ];
 
-/** Ways to hide a host inside a URL. */
+/** Ways to hide a host in a URL. */
 export function disguises(host: string, port: number): string[] {
   return [
     `http://${host}:${port}/`,

@@ -1,17 +1,17 @@
-/** Values that a template may name: `contact.name`. */
+/** Template values, such as `contact.name`. */
 export type Drops = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
 const TOKEN = /(\{%.*?%\}|\{\{.*?\}\}?)/s;
 const TAG = /^\{%-?\s*(\w+).*?-?%\}$/s;
-/** A raw block ends with its own mark only, whatever stands before it in the same token. */
+/** Only its own end tag closes a raw block, whatever precedes it in the token. */
 const END_OF_RAW = /^(.*)\{%-?\s*endraw\s*.*?-?%\}$/s;
 const OUTPUT = /^\{\{-?\s*(.*?)\s*-?\}\}$/s;
-/** Tags that Liquid knows, and that give nothing to see by themselves here. */
+/** Known tags without output of their own. */
 const KNOWN_TAGS = new Set(["assign", "capture", "case", "comment", "cycle", "for", "if", "unless"]);
 
 /**
- * As much of Liquid as a text of a chat meets: `raw`, outputs of values and of texts with filters, and syntax errors,
- * which are thrown. Unknown values give nothing, as in Liquid.
+ * The part of Liquid that chat texts use: `raw`, outputs with filters, and syntax errors, which are thrown. Unknown
+ * values are empty, as in Liquid.
  */
 export function renderLiquid(template: string, drops: Drops): string {
   let rendered = "";

@@ -1,14 +1,14 @@
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server on this machine, which keeps its port while it is shut. */
+/** A server that keeps its port while it is shut. */
 export interface LocalServer {
   readonly server: Server;
   readonly port: number;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
   open(): Promise<void>;
-  /** Breaks all connections. */
+  /** Closes the port and breaks all connections. */
   shut(): Promise<void>;
 }
 

@@ -2,23 +2,22 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { buffer } from "node:stream/consumers";
 import { startLocalServer } from "./local-server.ts";
 
-/** How a workflow's Webhook node is set up. */
+/** Settings of a workflow's Webhook node. */
 export interface Workflow {
   method?: "GET" | "POST";
-  /** Exactly this header, as a Header Auth credential compares it. */
+  /** The required header, as in a Header Auth credential. */
   auth?: { name: string; value: string };
-  /** `onReceived`: at once; `lastNode` and `responseNode`: what the workflow says; `fail`: its last node throws. */
+  /** `onReceived`: at once; `lastNode`, `responseNode`: the workflow's output; `fail`: its last node throws. */
   respond?: "onReceived" | "lastNode" | "responseNode" | "fail";
-  /** What it says. */
   output?: unknown;
-  /** The Content-Type of what it says, where it is no JSON. */
+  /** Content-Type of an output that is no JSON. */
   type?: string;
 }
 
-/** What n8n answers to everything while it starts: before, during and after its migrations. */
+/** Responses during the start: before, during and after n8n's migrations. */
 export type BootPhase = "no_database" | "migrating" | "no_workflows";
 
-/** One start of a workflow. */
+/** One execution. */
 export interface Execution {
   path: string;
   headers: IncomingHttpHeaders;
@@ -27,18 +26,20 @@ export interface Execution {
   body: any;
 }
 
-/** A double of n8n's webhooks, with its exact words. */
+/** A fake of n8n's webhooks with its exact responses. */
 export interface N8nServer {
   readonly url: string;
   readonly executions: Execution[];
-  /** Calls that it has not answered yet. */
+  /** Calls without a response yet. */
   readonly pending: number;
   /** Activates a workflow at `/webhook/<path>`. */
   activate(path: string, workflow?: Workflow): void;
   deactivate(path: string): void;
-  /** Lets the editor listen for one call at `/webhook-test/<path>`. */
+  /** Accepts one call at `/webhook-test/<path>`, as the editor does. */
   listenOnce(path: string): void;
-  /** The next calls: a status with a body, a dropped connection after the start or in the middle of the answer, or no answer. */
+  /**
+   * Result of the next calls: a status, a dropped connection after the start or within the response, or no response.
+   */
   trouble(
     what:
       | { status: number; headers?: Record<string, string> }
@@ -48,9 +49,12 @@ export interface N8nServer {
     times?: number,
     takes?: (body: Execution["body"]) => boolean,
   ): void;
-  /** From now on it is starting; undefined: it serves. */
+  /** Starts this boot phase; undefined ends it. */
   boot(phase: BootPhase | undefined): void;
-  /** Keeps the next calls without a response until what it returns is called; `reset` ends it only for later calls. */
+  /**
+   * Holds the responses of the next calls until the returned function is called. `reset` only stops holding later
+   * calls.
+   */
   hold(): () => void;
   reset(): void;
   shut(): Promise<void>;
@@ -82,7 +86,7 @@ export async function startN8n(): Promise<N8nServer> {
     return trouble?.what;
   }
 
-  /** Undefined: no response. */
+  /** Undefined sends no response. */
   function respond(
     request: IncomingMessage,
     path: string,
@@ -103,7 +107,7 @@ export async function startN8n(): Promise<N8nServer> {
   }
 
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // One that was cut off on the way is no request.
+    // An interrupted request does not count.
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
     const path = new URL(request.url ?? "", "http://n8n").pathname;
@@ -183,7 +187,7 @@ function isLetIn({ auth }: Workflow, { headers }: IncomingMessage): boolean {
   return auth === undefined || headers[auth.name.toLowerCase()] === auth.value;
 }
 
-/** Source: n8n 2.8.4, `abstract-server`, and the pages of Express for a route that is not there. */
+/** Source: n8n 2.8.4, `abstract-server`, and Express' page for unknown routes. */
 function bootResponse(phase: BootPhase, method: string, path: string): WorkflowResponse {
   if (phase === "migrating") return { status: 200, body: "n8n is starting up. Please wait" };
   if (phase === "no_database") return { status: 503, body: { code: 503, message: "Database is not ready!" } };

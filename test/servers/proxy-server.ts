@@ -1,17 +1,16 @@
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** A way for connections that writes down where they went. */
+/** A proxy that records its connections. */
 export interface ProxyServer {
   port: number;
-  /** `host:port` of each connection that went through. */
+  /** `host:port` of each connection. */
   readonly targets: string[];
-  /** Who asked, as `user:password`; empty for who did not say. */
+  /** `user:password` of each connection; empty without credentials. */
   readonly users: string[];
   close(): Promise<void>;
 }
 
-/** Speaks HTTP CONNECT. */
 export async function startHttpProxy(): Promise<ProxyServer> {
   const log = newLog();
   const http = createHttpServer((_, response) => response.writeHead(405).end());
@@ -24,7 +23,7 @@ export async function startHttpProxy(): Promise<ProxyServer> {
   return listen(http, log);
 }
 
-/** Speaks SOCKS 4 and 5, both with names and with addresses, without or with a password. */
+/** SOCKS 4 and 5, with names or addresses, with or without a password. */
 export async function startSocksProxy(): Promise<ProxyServer> {
   const log = newLog();
   const server = createServer((socket) => {

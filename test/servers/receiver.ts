@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
 import { startLocalServer } from "./local-server.ts";
 
-/** One request that a receiver got, its signatures checked already. */
+/** A received request. Its signatures are already checked. */
 export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
@@ -12,26 +12,26 @@ export interface Received {
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs of the payload
   body: any;
   at: number;
-  /** The status of an behaviour that left whole. */
+  /** Status of a response that was sent completely. */
   responseStatus?: number;
 }
 
 type ReceiverResponse = number | ((received: Received, response: ServerResponse) => void | Promise<void>);
 
-/** An HTTP receiver of webhooks that remembers everything and refuses what is not signed with its secret. */
+/** A webhook receiver that stores all requests and rejects wrong signatures. */
 export interface Receiver {
   url: string;
   received: Received[];
-  /** How it answers from now on: a status, or a function. */
+  /** Sets the response: a status or a function. */
   respond(how: ReceiverResponse): void;
-  /** Adds secrets that a signature may come from. */
+  /** Adds trusted secrets. */
   trust(...secrets: string[]): void;
-  /** Bodies whose signature fits no trusted secret. */
+  /** Bodies without a trusted signature. */
   readonly forged: string[];
-  /** Resolves with the first `count` requests that the filter takes, past ones included. */
+  /** Resolves with the first `count` matching requests, including earlier ones. */
   waitFor(filter: (received: Received) => boolean, count?: number, timeoutMs?: number): Promise<Received[]>;
   of(event: string): Received[];
-  /** Stops listening until `open`; the port is kept. */
+  /** Stops listening until `open` and keeps the port. */
   shut(): Promise<void>;
   open(): Promise<void>;
   close(): Promise<void>;
@@ -39,14 +39,14 @@ export interface Receiver {
 
 export async function startReceiver(): Promise<Receiver> {
   const received: Received[] = [];
-  /** Those whose signature was good when they came: in a long story it is too old at the end. */
+  /** Requests whose signature was valid on arrival. In a long story it expires before the end. */
   const genuine = new Set<Received>();
   const watchers = new Set<() => void>();
   let secrets: string[] = [];
   let behaviour: ReceiverResponse = 200;
   const fits = (item: Received) => secrets.some((secret) => isSigned(item, secret));
   const { url, open, shut } = await startLocalServer(async (request, response) => {
-    // One that was cut off on the way is no request.
+    // An interrupted request does not count.
     const raw = await buffer(request).catch(() => undefined);
     if (!raw) return;
     const { url: path = "", headers } = request;
@@ -108,7 +108,7 @@ function parse(raw: Buffer): unknown {
   }
 }
 
-/** Both signatures, as a receiver would check them: ours by hand, the standard one with its own library. */
+/** Checks both signatures as a receiver does: ours directly, the standard one with its library. */
 export function isSigned(item: Pick<Received, "headers" | "raw">, secret: string): boolean {
   const expected = `sha256=${createHmac("sha256", secret).update(item.raw).digest("hex")}`;
   if (item.headers["x-waygate-signature"] !== expected) return false;

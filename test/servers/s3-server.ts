@@ -4,7 +4,7 @@ import { type LocalServer, startLocalServer } from "./local-server.ts";
 
 const SIGNED = /^AWS4-HMAC-SHA256 Credential=\w+\/\d{8}\/[\w-]+\/s3\/aws4_request, .*Signature=[0-9a-f]{64}$/;
 
-/** A server that speaks S3 in the path style, with one bucket, as the simplest of such servers do. */
+/** A minimal path-style S3 server with one bucket. */
 export function startS3Server(bucket: string): Promise<LocalServer> {
   const objects = new Map<string, Buffer>();
   return startLocalServer(async (request, response) => {
@@ -33,7 +33,7 @@ export function startS3Server(bucket: string): Promise<LocalServer> {
 function refusalOf({ headers }: IncomingMessage, isBucket: boolean): [number, string] | undefined {
   if (!SIGNED.test(headers.authorization ?? "")) return [403, "AccessDenied"];
   if (!isBucket) return [404, "NoSuchBucket"];
-  // The checksums of newer clients come in pieces, which such a server would store as they are.
+  // Newer clients send chunked checksums, which minimal servers would store as content.
   if (headers["content-encoding"] === "aws-chunked") return [501, "NotImplemented"];
   return undefined;
 }

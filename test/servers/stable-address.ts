@@ -1,13 +1,13 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** An address that a gateway can name as its own before it listens, and keeps when it starts again on another port. */
+/** A URL that a gateway can use as its own before it listens, and keep across restarts. */
 export interface StableAddress {
   readonly url: string;
   close(): void;
 }
 
-/** `target` returns where the gateway listens now; until it does, connections are ended. */
+/** `target` returns the gateway's current URL. Without one, connections are closed. */
 export async function startStableAddress(target: () => string | undefined): Promise<StableAddress> {
   const sockets = new Set<Socket>();
   const server = createServer((from) => {

@@ -6,7 +6,7 @@ import { bubble, type FlowStep, startTypebot, type TypebotServer } from "./typeb
 
 type Json = Record<string, unknown>;
 
-/** Complete responses of the viewer, by action. */
+/** Complete responses of the viewer by action. */
 const RECORDED = new Map(
   ["answers.txt", "edges.txt"].flatMap((name) => {
     const text = readFileSync(join(ROOT, "test/golden/typebot", name), "utf8");
@@ -46,7 +46,7 @@ const BOTS: Record<string, FlowStep[]> = {
   edges: [inputOf("loop"), inputOf("num"), inputOf("url"), inputOf("time"), bubble("z", "end")],
 };
 
-/** The parts of a response that decide how a client continues; ids and variable texts are the bot's own. */
+/** The parts of a response that determine the client's next step, without ids and variable texts. */
 function essence({ messages = [], input, clientSideActions = [] }: Json) {
   const texts = (messages as { id: string; type: string; content: unknown }[]).map(
     ({ id, type, content }) => ({
@@ -82,7 +82,7 @@ describe("the fake of Typebot's viewer", () => {
   const start = (bot: string, body: Json = {}) => post(`typebots/${bot}/startChat`, body);
   const goOn = (session: unknown, body: Json) => post(`sessions/${session}/continueChat`, body);
 
-  /** Sends several messages in order to a bot, and expects each response as it was recorded. */
+  /** Sends messages to a bot and expects the recorded responses. */
   async function expectTalk(bot: string, talk: readonly (readonly [unknown, string])[]) {
     const { sessionId } = (await start(bot)).body;
     for (const [message, what] of talk) {

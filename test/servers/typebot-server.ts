@@ -6,7 +6,7 @@ import { startLocalServer } from "./local-server.ts";
 
 type Json = Record<string, unknown>;
 
-/** An input of a flow, as the viewer shows it. */
+/** An input as the viewer shows it. */
 export interface TypebotInput extends Json {
   id: string;
   type: string;
@@ -14,7 +14,7 @@ export interface TypebotInput extends Json {
   options?: Json;
 }
 
-/** Whether the viewer goes on with this answer, or asks again; what it checks is recorded in test/golden/typebot. */
+/** Whether the viewer accepts the reply or asks again, as recorded in test/golden/typebot. */
 export function takesReply({ type, items = [], options = {} }: TypebotInput, text: string): boolean {
   switch (type) {
     case "choice input":
@@ -40,14 +40,14 @@ export function takesReply({ type, items = [], options = {} }: TypebotInput, tex
   }
 }
 
-/** The words with which it asks again. */
+/** The text with which it asks again. */
 export function retryText({ type }: TypebotInput): string {
   return type === "email input"
     ? "This email doesn't seem to be valid. Can you type it again?"
     : "Invalid message. Please, try again.";
 }
 
-/** To the letter: neither the number of an item nor another case. */
+/** Exact matches only: no item numbers, no other case. */
 function isOneOf(items: readonly Json[], text: string): boolean {
   return items.some(({ content, title, value, id }) => [content, title, value, id].includes(text.trim()));
 }
@@ -57,20 +57,19 @@ function isListOf(items: readonly Json[], text: string): boolean {
   return text.split(/[\s,]+/).every(isIndex) || text.split(",").every((part) => isOneOf(items, part.trim()));
 }
 
-/** A host needs a top-level domain, unless it is an IP address or this machine. */
+/** A host needs a top-level domain, unless it is an IP address or localhost. */
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
   return /^https?:$/.test(protocol) && (hostname === "localhost" || /\.[a-z0-9]+$/i.test(hostname));
 }
 
-/** One step of a flow: a bubble, an input, or something for the client to do. */
+/** One step of a flow: a bubble, an input, or an action of the client. */
 export type FlowStep =
   | { bubble: { id: string; type: string; content: Json } }
   | { input: TypebotInput }
   | { action: Json & { type: string; expectsDedicatedReply?: boolean } };
 
-/** One call that the viewer got. */
 export interface TypebotRequest {
   path: string;
   body: Json;
@@ -78,28 +77,28 @@ export interface TypebotRequest {
   session: string | undefined;
 }
 
-/** What the viewer does to its next calls instead of answering them well. */
+/** Simulated faults of the next calls. */
 export type Trouble =
   | { status: number; body?: string; headers?: Record<string, string> }
-  /** Runs the flow and drops the connection before the answer. */
+  /** Runs the flow and drops the connection before the response. */
   | "lose_response"
-  /** Runs the flow and drops the connection in the middle of the answer. */
+  /** Runs the flow and drops the connection within the response. */
   | "break_off"
   | "no_response";
 
-/** A double of Typebot's viewer: real shapes, its own checks of replies, no lock, sessions that end as they do there. */
+/** A fake of Typebot's viewer: real shapes, its validation of replies, no lock, and its session lifetimes. */
 export interface TypebotServer {
   readonly url: string;
   readonly requests: TypebotRequest[];
   readonly sessions: ReadonlyMap<string, { at: number }>;
-  /** Publishes a flow under a public id, in place of the one before. */
+  /** Publishes a flow under a public id and replaces the previous one. */
   publish(publicId: string, flow: FlowStep[]): void;
   close_bot(publicId: string): void;
-  /** For that many calls from now on; a path narrows it. */
+  /** For the next `times` calls, optionally of one path. */
   trouble(what: Trouble, times?: number, path?: RegExp): void;
-  /** For calls with any other token than this. */
+  /** For calls with any other token. */
   refuse(what: Exclude<Trouble, string>, butToken: string): void;
-  /** The text of each message that was sent to it, or of those with this token. */
+  /** Text of each received message, optionally by token. */
   inputs(token?: string): (string | undefined)[];
   reset(): void;
   shut(): Promise<void>;
@@ -109,11 +108,10 @@ export interface TypebotServer {
 interface Session {
   bot: string;
   at: number;
-  /** Whether it was ended by its start: then it starts anew when it is gone on with. */
+  /** The session ended with its start, so continuing restarts it. */
   restarts: boolean;
 }
 
-/** A bubble of plain words. */
 export function bubble(id: string, text: string): FlowStep {
   const richText = [{ type: "p", children: [{ text }] }];
   return { bubble: { id, type: "text", content: { type: "richText", richText } } };
@@ -176,7 +174,7 @@ export async function startTypebot(): Promise<TypebotServer> {
     }
     const step = published.flow[0];
     const text = textOf(body.message);
-    // The first words answer an input that nothing was said before.
+    // The first text answers an input before which nothing was asked.
     const consumed =
       step && "input" in step && text !== undefined && step.input.type === "text input" ? 1 : 0;
     const { response, at, isOver } = run(bot, consumed);
@@ -203,7 +201,7 @@ export async function startTypebot(): Promise<TypebotServer> {
   }
 
   async function handleRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    // One that was cut off on the way is no request.
+    // An interrupted request does not count.
     const raw = await text(request).catch(() => undefined);
     if (raw === undefined) return;
     const path = request.url ?? "";
@@ -292,7 +290,7 @@ function retry({ input }: InputStep): Json {
 const MALFORMED =
   "Malformed request. Ensure the request body is properly formatted and the 'Content-Type' header is set correctly.";
 
-/** Absent, words, or an object of a known type. */
+/** Undefined, a text, or an object of a known type. */
 function isMessage(message: unknown): boolean {
   if (message === undefined || message === null || typeof message === "string") return true;
   const { type, text, url, command } = message as Json;

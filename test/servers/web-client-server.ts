@@ -3,15 +3,14 @@ import { startLocalServer } from "./local-server.ts";
 
 type ScriptedResponse = (response: ServerResponse) => void;
 
-/** Plays web.whatsapp.com where the gateway reads the version of the web client. */
+/** Simulates web.whatsapp.com, where the gateway reads the web client's version. */
 export interface WebClientServer {
-  /** Such as `http://127.0.0.1:4711`. */
   readonly origin: string;
-  /** What was asked for, in order, whatever the answer was. */
+  /** All requests in order. */
   readonly requests: { path: string; headers: IncomingHttpHeaders }[];
-  /** The revision that both pages name from now on. */
+  /** Sets the revision on both pages. */
   publish(revision: number): void;
-  /** What a path answers from now on, in place of that. */
+  /** Overrides the response of a path. */
   respond(path: "/sw.js" | "/" | "/versions.json", how: ScriptedResponse): void;
   close(): Promise<void>;
 }
@@ -42,7 +41,7 @@ export async function startWebClientServer(revision: number): Promise<WebClientS
   };
 }
 
-/** JSON within a string, as the service worker has it. */
+/** JSON inside a string, as in the service worker. */
 export function serviceWorkerOf(revision: number): string {
   const data = JSON.stringify({ server_revision: revision, client_revision: revision, push_phase: "C3" });
   return `self.__swData=JSON.parse(${JSON.stringify(data)});importScripts("/sw-bundle.js");`;

@@ -12,7 +12,7 @@ import { createLog } from "../../src/platform/log/log.ts";
 /** Signs the tokens. */
 export const SECRET = "s".repeat(43);
 
-/** What came back, with the headers as a browser sees them. */
+/** A response with the headers that a browser sees. */
 export interface RawResponse {
   status: number;
   cookies: string[];
@@ -23,12 +23,12 @@ export interface RawResponse {
 export interface AccountServer {
   /** Host and port. */
   host: string;
-  /** Sends exactly these headers; a list sends one header several times. */
+  /** Sends exactly these headers. A list repeats a header. */
   send(route: string, headers?: Record<string, string | string[]>, body?: object): Promise<RawResponse>;
   close(): Promise<void>;
 }
 
-/** The routes of accounts alone, on a database of the test. */
+/** Serves only the routes of accounts, on the test's database. */
 export async function serveAccounts(db: Db): Promise<AccountServer> {
   const tokens = createAccessTokens({ secretKey: SECRET, lifetimeSeconds: 43_200 });
   const access = createAuthorise({ db, tokens });

@@ -3,24 +3,24 @@ import { connect as connectToNats } from "@nats-io/transport-node";
 import { connect as connectToRabbit } from "amqplib";
 import { type BrokerServer, startNatsServer, startRabbitServer } from "../servers/broker-server.ts";
 
-/** A message as a consumer of the broker gets it. */
+/** A message as a consumer receives it. */
 export interface BrokerDelivery {
-  /** Its subject or routing key. */
+  /** Subject or routing key. */
   topic: string;
   id: string;
   headers: Readonly<Record<string, string>>;
   body: Buffer;
 }
 
-/** A running broker with a place for messages, and what a consumer sees there. */
+/** A running broker with a stream or queue, and what a consumer reads there. */
 export interface BrokerStory {
   readonly server: BrokerServer;
-  /** The address for a webhook. */
+  /** URL for a webhook. */
   readonly url: string;
-  /** The same with another user, or another place. */
+  /** The URL with another user, host or target. */
   addressWith(change: { authority?: string; place?: string }): string;
   count(): Promise<number>;
-  /** Every message that is stored, in the order of the broker. */
+  /** All stored messages in order. */
   read(): Promise<BrokerDelivery[]>;
 }
 
@@ -98,7 +98,7 @@ export async function startRabbitStory(): Promise<BrokerStory> {
       use(async (channel) => {
         const found: BrokerDelivery[] = [];
         for (;;) {
-          // What is not acknowledged is in the queue again afterwards.
+          // Unacknowledged messages return to the queue.
           const message = await channel.get(QUEUE);
           if (!message) return found;
           const { messageId, headers, contentType } = message.properties;

@@ -7,24 +7,23 @@ import { signIn } from "../sign-in.ts";
 type NewCampaign = Parameters<Client["createCampaign"]>[0];
 type Campaign = Awaited<ReturnType<Client["getCampaign"]>>["data"];
 
-/** A gateway for the whole file, with a paired instance that campaigns send from. */
+/** One gateway for the file, with a paired instance that sends campaigns. */
 export interface CampaignStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
   readonly owner: Client;
-  /** As the owner, with a JSON body as it stands. */
+  /** Requests of the owner with unmodified JSON. */
   request: HttpRequester;
-  /** A campaign without pauses between its sends, unless `input` says otherwise; its id is returned. */
+  /** Creates a campaign without pauses, unless `input` says otherwise. Returns its id. */
   create(input?: Partial<NewCampaign>): Promise<number>;
-  /** Starts a new campaign to these recipients. */
   start(numbers: readonly string[], input?: Partial<NewCampaign>): Promise<number>;
   show(id: number): Promise<Campaign>;
   totals(id: number): Promise<Campaign["totals"]>;
-  /** Resolves once the campaign has the status, and lets time pass until then. */
+  /** Advances time until the campaign has the status. */
   reach(id: number, status?: Campaign["status"]): Promise<void>;
-  /** Resolves once all queued sends have ended or were withdrawn. */
+  /** Resolves when all queued sends have ended or were withdrawn. */
   drained(id: number): Promise<void>;
-  /** The messages that the network received from the shop for these recipients. */
+  /** Messages that the network received for these recipients. */
   arrived(phones: readonly string[]): Promise<{ phone: string; text: string }[]>;
   rows<Row extends object = Record<string, unknown>>(text: string, ...values: unknown[]): Promise<Row[]>;
   limit(plan: { max_campaigns?: number | null; max_messages?: number | null }): Promise<void>;
@@ -97,14 +96,14 @@ export function setUpCampaignStory(): CampaignStory {
   return story;
 }
 
-/** Numbers whose messages are sent, delivered and read. */
+/** Numbers that receive and read messages. */
 export function newPhones(count: number): string[] {
   return Array.from({ length: count }, newPhone);
 }
 
 let numbers = 0;
 
-/** A new number that the sandbox treats in a fixed way. */
+/** A new number with a fixed behaviour in the sandbox. */
 export function numberEnding(ending: string): string {
   numbers += 1;
   return `55219${String(numbers).padStart(4, "0")}${ending}`;

@@ -12,34 +12,33 @@ type Client = TestInstance["client"];
 type Integration = Awaited<ReturnType<Client["getIntegration"]>>["data"];
 type TestReport = Awaited<ReturnType<Client["testIntegration"]>>["data"];
 
-/** A gateway with one instance, and a Chatwoot that it is integrated with. */
+/** A gateway with one instance that is integrated with a fake Chatwoot. */
 export interface ChatwootStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
-  /** Under which Chatwoot calls the gateway. */
+  /** URL under which Chatwoot calls the gateway. */
   readonly baseUrl: string;
   readonly chatwoot: FakeChatwoot;
-  /** Saves the integration, with these fields on top of the right ones. */
+  /** Saves a valid configuration with these changes. */
   save(fields?: Record<string, unknown>): ReturnType<TestInstance["client"]["saveIntegration"]>;
   remove(): Promise<void>;
-  /** The integration as the API shows it. */
   read(): Promise<Integration>;
-  /** The report of a test call. */
+  /** Result of a test call. */
   test(): Promise<TestReport>;
-  /** The rows of a statement. */
+  /** Runs SQL. */
   // biome-ignore lint/suspicious/noExplicitAny: a story reads what it needs
   query(text: string, ...values: unknown[]): Promise<any[]>;
-  /** Saves the integration and lets Bia's first message reach the inbox. */
+  /** Saves the integration and delivers Bia's first message to the inbox. */
   open(fields?: Record<string, unknown>): Promise<{ conversation: FakeConversation; id: string }>;
-  /** Something arrives on WhatsApp; answers the id of the message. */
+  /** Delivers an inbound WhatsApp message and returns its id. */
   receive(input: ReceiveInput): Promise<string>;
-  /** The conversation of somebody, as soon as something stands in it. */
+  /** The contact's conversation once it has a message. */
   conversation(phone: string): Promise<FakeConversation>;
-  /** Resolves when nothing is left to be done on either side. */
+  /** Resolves when neither side has work left. */
   quiet(): Promise<void>;
-  /** What has gone out to WhatsApp from the inbox. */
+  /** Messages sent to WhatsApp from the inbox. */
   sent(): Promise<SentMessage[]>;
-  /** Waits until so many have gone out. */
+  /** Waits for `count` sent messages. */
   waitForSent(count: number): Promise<SentMessage[]>;
   waitForMessage(isWanted: (message: FakeMessage) => boolean): Promise<FakeMessage>;
 }
@@ -55,10 +54,10 @@ export interface SentMessage {
   deleted_at: Date | null;
 }
 
-/** Who writes to the shop. */
+/** The contact. */
 export const BIA = "5521977770031";
 
-/** A story with its own Chatwoot, which is empty before each test. */
+/** A story with its own Chatwoot, reset before each test. */
 export function setUpChatwootStory(settings: Record<string, string> = {}): ChatwootStory {
   changeTiming(REORDER_TIMING, { waitMs: 20 });
   let gateway: TestGateway;

@@ -15,7 +15,7 @@ export function launchBrowser(...more: string[]): Promise<Browser> {
   return chromium.launch({ ...(executablePath && { executablePath }), args, timeout: 80_000 });
 }
 
-/** The violations that axe finds on the page by rule, each with its places. */
+/** Axe violations by rule, with their elements. */
 export async function findFaults(page: Page): Promise<string[]> {
   const found = (await page.evaluate(
     `${AXE}; axe.run(document, { resultTypes: ["violations"], preload: false })`,
@@ -25,7 +25,7 @@ export async function findFaults(page: Page): Promise<string[]> {
   );
 }
 
-/** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures in the folder. */
+/** Expects that the page fits its window and has no axe violations in both themes. Saves screenshots to the folder. */
 export async function checkPage(
   page: Page,
   folder: string,

@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 type Query = <Row extends object>(text: string, ...values: unknown[]) => Promise<Row[]>;
 
-/** Every row of every table in which one of the words is, also as bytes, as `schema.table: row`, sorted. */
+/** Every row of every table that contains one of the words, also as bytes: `schema.table: row`, sorted. */
 export async function findRowsWith(query: Query, words: readonly string[]): Promise<string[]> {
-  // A partitioned table has the rows of its partitions.
+  // A partitioned table includes its partitions' rows.
   const tables = await query<{ name: string }>(`
     select format('%I.%I', nspname, relname) as name from pg_class c join pg_namespace n on n.oid = relnamespace
     where relkind in ('r', 'p') and not relispartition and nspname not in ('pg_catalog', 'information_schema')`);
@@ -24,12 +24,12 @@ export async function findRowsWith(query: Query, words: readonly string[]): Prom
 
 const MOST_SHOWN = 300;
 
-/** The same, shortened for a list of failures. */
+/** The same rows, shortened. */
 export async function findRowExcerpts(query: Query, words: readonly string[]): Promise<string[]> {
   return (await findRowsWith(query, words)).map((row) => row.slice(0, MOST_SHOWN));
 }
 
-/** The content of every file below a folder, a character for each byte. */
+/** Content of every file below a folder, as latin1. */
 export async function readFilesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());

@@ -10,18 +10,18 @@ import { PASSWORD, signIn } from "../sign-in.ts";
 
 const SECRET_KEY = "8fJ2mQ7vXc4RtY9wLp3ZsB6nHd1KgA5e";
 
-/** A whole gateway with what the tests of accounts and instances need beside the typed client. */
+/** A whole gateway with raw HTTP access for tests of accounts and instances. */
 export interface InstanceGateway {
   call: HttpRequester;
   database: Database;
   readonly engine: Engine;
   box: SecretBox;
-  /** What the phones of an account do on the sandbox network. */
+  /** Controls the phones of an account in the sandbox. */
   phonesOf(account_id: number): SandboxControl;
   owner_account: number;
-  /** A fresh account with the headers of its signed-in user. */
+  /** A new account with the headers of its user. */
   account(): Promise<{ account_id: number; user: Record<string, string> }>;
-  /** Ends the gateway and starts it again on the same data. */
+  /** Restarts the gateway on the same data. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

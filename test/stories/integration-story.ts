@@ -3,28 +3,25 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 
 let personCount = 0;
 
-/** A number that is unique in this process and that the sandbox treats normally: none of its fixed endings has an 8. */
+/** A unique number without special behaviour in the sandbox: no special ending contains an 8. */
 export function newPerson(): string {
   personCount += 1;
   return `5521${80_000_000 + personCount}8`;
 }
 
-/** A shop whose customers write to it. */
+/** A shop and its customers. */
 export interface IntegrationStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
-  /** A contact writes to the shop; returns the network id of the stored message. */
+  /** A contact writes to the shop. Returns the network id of the stored message. */
   receive(from: string, text: string, more?: Record<string, unknown>): Promise<string>;
-  /**
-   * The messages that a contact received, once there are this many: texts, captions, and `[type]` for files
-   * without one.
-   */
+  /** The first `count` messages that a contact received: texts, captions, or `[type]` for files without one. */
   receivedBy(by: string, count: number): Promise<string[]>;
-  /** The same, as it is now. */
+  /** Those received until now. */
   receivedSoFar(by: string): Promise<string[]>;
-  /** Lets this interval pass since integrations began to reject events. */
+  /** Simulates that integrations have rejected events for this interval. */
   refusedFor(interval: string): Promise<unknown>;
-  /** Resolves once nothing waits for the integrations any more. */
+  /** Resolves when the integrations have no work left. */
   waitUntilIdle(): Promise<void>;
   stop(): Promise<void>;
 }

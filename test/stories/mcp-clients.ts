@@ -4,18 +4,18 @@ import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as FirstStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as FirstHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 
-/** The official client, in the versions that hosts use, with the protocol that each speaks. */
+/** The official client in the versions that hosts use, each with its protocol version. */
 export const MCP_CLIENTS = ["1.x", "2.x of 2025", "2.x of 2026"] as const;
 export type McpClientKind = (typeof MCP_CLIENTS)[number];
 
-/** Where a client finds the server: at an address, or as a command of the built program. */
+/** A server URL, or a command of the built program. */
 export type McpServerPlace =
   | { url: URL; headers: Record<string, string> }
   | { command: string; args: string[]; env: Record<string, string> };
 
 const INFO = { name: "test", version: "1" };
 
-/** A client that has listed the tools: from then on it compares results with their output schemas. */
+/** Connects and lists the tools, after which the client validates results against their output schemas. */
 export async function connectMcpClient(kind: McpClientKind, place: McpServerPlace): Promise<Client> {
   const client = kind === "1.x" ? await connectFirst(place) : await connectSecond(kind, place);
   await client.listTools();
@@ -29,7 +29,7 @@ async function connectFirst(place: McpServerPlace): Promise<Client> {
       ? new FirstHttp(place.url, { requestInit: { headers: place.headers } })
       : new FirstStdio({ ...place, stderr: "ignore" });
   await client.connect(transport as Parameters<FirstClient["connect"]>[0]);
-  // The stories use only what both versions have.
+  // The stories use only the common API of both versions.
   return client as unknown as Client;
 }
 
@@ -50,7 +50,7 @@ export interface ToolResult {
   result: any;
 }
 
-/** Calls a tool, and reads its text, which every host shows. */
+/** Calls a tool and returns its text, which every host shows. */
 export async function askTool(
   client: Client,
   name: string,

@@ -4,7 +4,6 @@ import { startTestGateway, type TestGateway, type TestInstance, waitUntil } from
 import { createHttpRequester, type HttpRequester } from "../http-requester.ts";
 import { type Received, type Receiver, startReceiver } from "../servers/receiver.ts";
 
-/** One arrival at the sandbox network. */
 export interface ReceivedByContact {
   action: string;
   outcome: string;
@@ -16,29 +15,28 @@ export interface ReceivedByContact {
   content: any;
 }
 
-/** A shop that sends, a friend with its own instance, and a webhook receiver of all events. */
+/** A shop, a friend with another instance, and a receiver of all events. */
 export interface MessagingStory {
   gateway: TestGateway;
   receiver: Receiver;
   readonly sales: TestInstance;
   readonly friend: TestInstance;
-  /** With a JSON body as it stands; the shop's key unless another credential is given. */
+  /** Unmodified JSON requests with the shop's key, or another credential. */
   request: HttpRequester;
-  /** The shop's event of that name about a message. */
+  /** The shop's event of that name for a message. */
   event(name: string, messageId: string): Promise<Received["body"]>;
-  /** message.sent or message.failed of the shop. */
+  /** The shop's message.sent or message.failed. */
   outcome(messageId: string): Promise<Received["body"]>;
-  /** The message as the friend has got it. */
+  /** The message as the friend received it. */
   arrived(messageId: string): Promise<Received["body"]["data"]["message"]>;
-  /** What the network saw of a message, of a chat or of an action. */
+  /** Network ledger of a message, a chat or an action. */
   ledger(
     where: Partial<Pick<ReceivedByContact, "action" | "message_id" | "target_id" | "chat">>,
   ): Promise<ReceivedByContact[]>;
-  /** Rows in the tables that a send leaves something in. */
+  /** Row counts of the tables that a send uses. */
   rows(): Promise<{ messages: number; files: number; jobs: number; keys: number }>;
-  /** Another instance whose events the receiver also gets. */
+  /** Adds another instance to the receiver. */
   join(input?: { name?: string }): Promise<TestInstance>;
-  /** Stops the gateway and starts it again. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }

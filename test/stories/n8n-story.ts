@@ -5,13 +5,13 @@ import { type IntegrationStory, startIntegrationStory, waitUntil } from "./integ
 type Client = IntegrationStory["shop"]["client"];
 type View = Awaited<ReturnType<Client["getIntegration"]>>["data"];
 
-/** A shop that is integrated with a double of n8n. */
+/** A shop that is integrated with a fake n8n. */
 export interface N8nStory {
   readonly story: IntegrationStory;
   readonly n8n: N8nServer;
   save(path: string, config?: Record<string, unknown>): ReturnType<Client["saveIntegration"]>;
   read(): Promise<View>;
-  /** The integration as soon as it has this status. */
+  /** Waits until the integration has this status. */
   status(wanted: string): Promise<View>;
   test(): Promise<Awaited<ReturnType<Client["testIntegration"]>>["data"]>;
   executed(count: number): Promise<void>;

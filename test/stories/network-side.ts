@@ -6,32 +6,29 @@ import { trustAuthority } from "../whatsapp-stage.ts";
 
 export type NetworkName = "sandbox" | "whatsapp";
 
-/** An instance with a client that holds its key and remembers the routes that were asked. */
+/** An instance with its client, which records the requested routes. */
 export interface SideInstance {
   readonly id: number;
   readonly client: Client;
 }
 
-/** A gateway with an instance on one of the networks, and what other people do there. */
+/** A gateway with an instance on one of the networks, and controls of other people there. */
 export interface NetworkSide extends SideInstance {
   readonly gateway: TestGateway;
-  /** Digits of the paired phone. */
   readonly phone: string;
-  /** Names of the routes that were asked. */
   readonly requestedRoutes: ReadonlySet<string>;
-  /** Digits of somebody who has no account on the network. */
+  /** Digits of a number without an account on the network. */
   readonly unregisteredPhone: string;
-  /** Somebody who is on the network, by digits. */
+  /** Adds a contact. Returns its digits. */
   addPerson(name: string): Promise<string>;
-  /** Somebody writes to the instance; the id of the message is returned. */
+  /** A contact writes to the instance. Returns the message id. */
   receiveText(from: string, text: string): Promise<string>;
-  /** Somebody sends the instance a picture. */
+  /** A contact sends a picture to the instance. */
   receivePicture(from: string): Promise<string>;
-  /** Somebody makes a group with the instance in it; its jid is returned. */
+  /** A contact creates a group with the instance. Returns its jid. */
   addGroup(subject: string, by: string): Promise<string>;
-  /** One more instance, not paired. */
+  /** Adds an unpaired instance. */
   addInstance(): Promise<SideInstance>;
-  /** Pairs an instance with the phone. */
   pair(instance: SideInstance): Promise<void>;
   stop(): Promise<void>;
 }

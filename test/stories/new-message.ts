@@ -1,7 +1,7 @@
 import type { NewMessage } from "../../src/core/messages/send/insert-messages.ts";
 import { newMessageId, phoneJid } from "../../src/network/jid.ts";
 
-/** A text as the routes of the API queue it, for a lane without an owner. */
+/** A text as the API queues it, for a lane without an owner. */
 export function newMessage(
   over: Pick<NewMessage, "account_id" | "instance_id"> & Partial<NewMessage>,
 ): NewMessage {

@@ -3,14 +3,14 @@ import { unescapeHtml } from "../../src/extensions/public-pages/page-layout.ts";
 import { startTestGateway, type TestGateway } from "../gateway.ts";
 import { OWNER } from "../sign-in.ts";
 
-/** The public address of the gateway; requests to it reach the gateway of the test. */
+/** Public URL of the gateway. Requests to it reach the test gateway. */
 export const PUBLIC_URL = "https://waygate.test";
 export const RESOURCE = `${PUBLIC_URL}/mcp`;
 export const REDIRECT_URI = "https://assistant.example/callback";
 
 export type OAuthParameters = Record<string, string>;
 
-/** What a user answers on the two pages. */
+/** The user's input on the two pages. */
 export interface Consent {
   email?: string;
   password?: string;
@@ -26,20 +26,20 @@ export interface IssuedTokens {
   expires_in: number;
 }
 
-/** A gateway that assistants reach through OAuth, and the steps of a client and of its user. */
+/** A gateway with OAuth, and the steps of a client and its user. */
 export interface OAuthStory {
   readonly gateway: TestGateway;
-  /** Like `fetch`, with the public address of the gateway; never follows a redirect. */
+  /** `fetch` that maps the public URL to the gateway and follows no redirects. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   post(path: string, fields: OAuthParameters, headers?: Record<string, string>): Promise<Response>;
   register(metadata?: object): Promise<string>;
-  /** An authorization request of a client, with its verifier. */
+  /** An authorization request with its PKCE verifier. */
   request(client_id: string, changes?: OAuthParameters): { url: URL; verifier: string };
-  /** Signs in and decides; returns the address to which the browser goes. */
+  /** Signs in and decides. Returns the redirect URL. */
   consent(url: URL, consent: Consent): Promise<URL>;
-  /** The whole flow of a client without a library. */
+  /** The complete flow without a client library. */
   connect(consent: Consent): Promise<IssuedTokens & { client_id: string }>;
-  /** A request of the MCP with a token. */
+  /** An MCP request with a token. */
   askMcp(access_token: string, method: string, params?: object): Promise<Response>;
   listTools(access_token: string): Promise<Response>;
   stop(): Promise<void>;
@@ -124,7 +124,7 @@ async function decide(story: OAuthStory, url: URL, consent: Consent): Promise<UR
   return new URL(location);
 }
 
-/** The hidden fields of the form of a page. */
+/** Hidden fields of a page's form. */
 export function hiddenFields(html: string): OAuthParameters {
   const found = html.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)">/g);
   return Object.fromEntries([...found].map(([, name = "", value = ""]) => [name, unescapeHtml(value)]));

@@ -19,25 +19,25 @@ export const DESKTOP = { width: 1280, height: 860 };
 /** A gateway with its panel, and a browser. */
 export interface PanelStory {
   readonly gateway: TestGateway;
-  /** Of the panel's first page, with a slash at its end. */
+  /** URL of the panel's first page with a trailing slash. */
   readonly url: string;
-  /** A new browser profile with one page, which ends with the test. The test fails on an error of the page, or a violation of its policy. */
+  /** Opens a page in a new browser profile that ends with the test. Page errors and CSP violations fail the test. */
   openPage(viewport?: { width: number; height: number }, locale?: string): Promise<Page>;
-  /** Expects that the page fits its window and axe finds nothing, light and dark; keeps pictures. */
+  /** Expects that the page fits its window and has no axe violations in both themes. Saves screenshots. */
   look(page: Page, name: string, themes?: readonly Theme[]): Promise<void>;
-  /** Looks at the page as it is, and on a phone. */
+  /** Checks the page as it is, and on a phone. */
   lookBoth(page: Page, name: string): Promise<void>;
-  /** Types into what has the focus, at the pace of a very fast writer. */
+  /** Types into the focused element at the pace of a fast typist. */
   type(page: Page, text: string): Promise<void>;
   press(page: Page, name: string | RegExp): Promise<void>;
   follow(page: Page, name: string | RegExp): Promise<void>;
   heading(page: Page, name: string | RegExp): Promise<void>;
-  /** Opens the first page, or another one by its address, and signs in as the owner. */
+  /** Opens the first page or `address` and signs in as the owner. */
   signIn(page: Page, address?: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A `describe` that is skipped on a machine without Chromium. */
+/** A `describe` that is skipped without Chromium. */
 export function describeInBrowser(title: string, run: () => void): void {
   describe(title, needs("chromium"), run);
 }
@@ -47,7 +47,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
   mkdirSync(SHOTS, { recursive: true });
   await buildPanel();
   const gateway = await startTestGateway(env);
-  // A microphone that beeps; a page gets it with the permission of its context.
+  // Provides a fake microphone, which a page gets with the context's permission.
   const browser = await launchBrowser("--use-fake-device-for-media-stream");
   const url = `${gateway.url}/panel/`;
   const interactions = measureInteractions();
@@ -95,7 +95,7 @@ export async function startPanelStory(env: Record<string, string> = {}): Promise
 
 const MOST_SHOWN = 4_000;
 
-/** What the reader of a log needs to see of the page on which a test failed. */
+/** Prints the state of a page whose test failed. */
 async function showPage(page: Page, test: string): Promise<void> {
   const text = await page
     .locator("main")
@@ -109,7 +109,7 @@ const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", 
 
 const look: PanelStory["look"] = (page, name, themes) => checkPage(page, SHOTS, name, themes);
 
-/** The names of the fields are the same in every language. */
+/** Field names do not depend on the language. */
 async function signIn(page: Page, url: string): Promise<void> {
   await page.goto(url, { waitUntil: "load" });
   await page.locator("input[name=email]").fill(OWNER.email);
@@ -118,29 +118,29 @@ async function signIn(page: Page, url: string): Promise<void> {
 }
 
 /**
- * How long the page took to show the result of each click and key: until the frame with it was handed over for drawing,
- * and as the browser's Event Timing has it. Chromium without a display reports keys of the first seconds after a page was
- * opened as shown up to a second late, although a trace has the frame of each within 30 ms.
+ * Time from each click and key to the next paint: until its frame was handed over for drawing, and from the browser's
+ * Event Timing. Headless Chromium reports keys in a page's first seconds up to a second late, although a trace shows
+ * each frame within 30 ms.
  */
 export interface InteractionTimes {
-  /** Before the first page of the context is opened. */
+  /** Call it before the first page of the context opens. */
   watch(context: BrowserContext): Promise<void>;
-  /** Prints the figures if `npm run panel:figures` asked for them. */
+  /** Prints the figures for `npm run panel:figures`. */
   print(title: string): void;
 }
 
 interface Interaction {
-  /** From the event to the end of the next frame, in ms; undefined if only the browser reported it. */
+  /** From the event to the end of the next frame in ms; undefined if only the browser reported it. */
   frame?: number;
-  /** As Event Timing reports it, in steps of 8 ms; undefined below 16 ms. */
+  /** From Event Timing, in steps of 8 ms; undefined below 16 ms. */
   reported?: number;
-  /** Type of event and name of its target. */
+  /** Event type and target name. */
   what: string;
   path: string;
 }
 
 const IS_ASKED = process.env.WAYGATE_PANEL_FIGURES === "yes";
-/** The goal for the interaction to next paint. */
+/** Goal of the interaction to next paint. */
 const GOAL_MS = 200;
 
 export function measureInteractions(): InteractionTimes {
@@ -178,7 +178,7 @@ function summarise(times: number[]) {
   };
 }
 
-/** One interaction has several events, such as pointerdown and click; of those that the browser reports, the longest counts. */
+/** One interaction has several events, such as pointerdown and click. The longest reported one counts. */
 const REPORT_INTERACTIONS = `{
   const describe = (name, target) =>
     name + " " + (target?.tagName ?? "") + " " + (target?.getAttribute?.("aria-label") ?? target?.textContent ?? "").slice(0, 30);
@@ -188,7 +188,7 @@ const REPORT_INTERACTIONS = `{
     for (const { interactionId, duration, name, target } of list.getEntries())
       if (interactionId) report(interactionId, { reported: duration }, name, target);
   }).observe({ type: "event", durationThreshold: 16, buffered: true });
-  // A task that a frame queues runs when the frame has been handed over.
+  // A task queued by a frame runs after the frame was handed over.
   const afterFrame = (run) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = run;

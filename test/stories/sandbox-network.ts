@@ -7,17 +7,17 @@ import type { SandboxControl } from "../../src/network/sandbox-control.ts";
 import { RecordingSession } from "../conformance/listener.ts";
 import { createTestDatabase, type TestDatabase } from "../database.ts";
 
-/** One process's way into the network. */
+/** The connection of one process to the network. */
 export interface SandboxProcess {
   pool: pg.Pool;
   driver: SandboxDriver;
-  /** What happens in the network of account 1. */
+  /** Controls account 1 on the network. */
   control: SandboxControl;
   controlOf(account_id: number): SandboxControl;
   open(credentials?: CredentialStore, account_id?: number): RecordingSession;
-  /** A session of account 1, or of another one, that was paired by QR; without a phone with a number of its own. */
+  /** A paired session of account 1 or another one, with a new number by default. */
   pair(phone?: string, account_id?: number): Promise<RecordingSession>;
-  /** As kill -9 would. */
+  /** Like kill -9. */
   kill(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export interface TestSandboxNetwork extends SandboxProcess {
   stop(): Promise<void>;
 }
 
-/** A sandbox network of this test's own, with short times; a given database is emptied and not dropped at the end. */
+/** A sandbox network with short waits. A given database is emptied, and not dropped at the end. */
 export async function startSandboxNetwork({
   store: existing,
   ...timing
@@ -85,7 +85,7 @@ function startSandboxProcess(url: string, timing: Partial<SandboxTiming>): Sandb
   };
 }
 
-/** Credentials that last as long as the test. */
+/** Credentials in memory. */
 export function storeInMemory(): CredentialStore {
   let kept: Uint8Array | undefined;
   return {

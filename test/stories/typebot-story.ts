@@ -7,24 +7,24 @@ import { type IntegrationStory, startIntegrationStory, waitUntil } from "./integ
 type Client = IntegrationStory["shop"]["client"];
 type View = Awaited<ReturnType<Client["getIntegration"]>>["data"];
 
-/** A shop that is integrated with a double of Typebot's viewer. */
+/** A shop that is integrated with a fake Typebot viewer. */
 export interface TypebotStory {
   readonly story: IntegrationStory;
   readonly typebot: TypebotServer;
-  /** Publishes the flow, and saves the integration with it. */
+  /** Publishes a flow and saves the integration with it. */
   serve(flow: FlowStep[], config?: Record<string, unknown>): Promise<void>;
   save(config?: Record<string, unknown>): Promise<void>;
   read(): Promise<View>;
   test(): Promise<Awaited<ReturnType<Client["testIntegration"]>>["data"]>;
-  /** Somebody writes; answers what arrives from the reply of that number on. */
+  /** A contact writes. Returns the messages from reply number `count` on. */
   talk(from: string, text: string, count: number, more?: Record<string, unknown>): Promise<string[]>;
-  /** Lets every wait of the integration pass, also that for further messages; resolves once nothing waits. */
+  /** Advances past every wait of the integration, and resolves when no work is left. */
   settle(): Promise<void>;
-  /** Resolves once the last error holds these words. */
+  /** Resolves when the last error contains this text. */
   lastError(words: string): Promise<void>;
-  /** Resolves once each waiting job of the integration has failed so often. */
+  /** Resolves when each waiting job has failed this often. */
   failed(times: number): Promise<void>;
-  /** The longest time that a job of the integration waits for its next try. */
+  /** Longest wait of a job until its next attempt. */
   longestWaitMs(): Promise<number>;
 }
 

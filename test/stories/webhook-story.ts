@@ -8,21 +8,21 @@ type Event = Awaited<ReturnType<Client["listEvents"]>>["data"][number];
 type Delivery = Event["deliveries"][number];
 type Log = Awaited<ReturnType<Client["listDeliveryLogs"]>>["data"][number];
 
-/** A gateway for the whole file; for each test a paired instance and a receiver. */
+/** One gateway for the file. Each test gets a paired instance and a receiver. */
 export interface WebhookStory {
   readonly gateway: TestGateway;
   readonly shop: TestInstance;
   readonly receiver: Receiver;
   /** Another receiver, closed after the test. */
   startReceiver(): Promise<Receiver>;
-  /** A webhook of the instance at the receiver, or where `url` says, whose secret the receiver trusts. */
+  /** Adds a webhook for the receiver, or for `url`, and trusts its secret. */
   addWebhook(
     input?: Partial<Omit<NewWebhook, "id">>,
   ): Promise<Awaited<ReturnType<Client["createWebhook"]>>["data"]>;
-  /** Somebody writes to the instance; answers once the event of it is recorded. */
+  /** A contact writes to the instance. Returns the recorded event. */
   receive(text: string, from?: string): Promise<Event>;
   logs(filter?: Partial<Parameters<Client["listDeliveryLogs"]>[0]>): Promise<Log[]>;
-  /** The delivery of an event to a webhook, as soon as the condition holds. */
+  /** The delivery of an event to a webhook, once the condition holds. */
   delivery(
     event_id: string,
     webhookId: number,
@@ -42,7 +42,7 @@ export function setUpWebhookStory(env: Record<string, string> = {}): WebhookStor
 
   beforeAll(async () => {
     gateway = await startTestGateway({
-      // A slow machine reaches neither the next step by itself nor the end of a try that goes well.
+      // Long enough that on a slow machine no retry starts on its own during an attempt.
       WAYGATE_RETRY_SCHEDULE: "30s,3m,12m",
       WAYGATE_WEBHOOK_TIMEOUT: "5s",
       ...env,
@@ -113,7 +113,7 @@ async function findEvent({ client, id }: TestInstance, messageId: string): Promi
   });
 }
 
-/** Takes the deliveries of a message with this text. */
+/** Matches deliveries of a message with this text. */
 export function textIs(text: string): (item: Received) => boolean {
   return ({ body }) => body.data?.message?.text === text;
 }

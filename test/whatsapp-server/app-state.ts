@@ -25,7 +25,7 @@ import {
 } from "./protocol/nodes.ts";
 import type { QueryHandler } from "./query.ts";
 
-/** One collection of the settings that a person's devices share: encrypted patches, each with its version. */
+/** One app state collection of a person's devices: encrypted patches by version. */
 export class Collection {
   state: LTHashState = newLTHashState();
   readonly patches: Uint8Array[] = [];
@@ -33,7 +33,7 @@ export class Collection {
 
 type AppStateKey = proto.Message.IAppStateSyncKey;
 
-/** The key of the settings; made by the phone. */
+/** The app state key, which the phone creates. */
 export function appStateKeyOf(person: ServerPerson): AppStateKey {
   person.appStateKey ??= {
     keyId: { keyId: randomBytes(6) },
@@ -59,7 +59,7 @@ const getKeyOf = (person: ServerPerson) => async (id: string) => {
   return keyIdOf(key) === id ? key.keyData : undefined;
 };
 
-/** Gives the patches that a device lacks, and takes its own. */
+/** Returns the patches that a device lacks, and stores its own. */
 export const appStateQuery: QueryHandler = async ({ iq, companion, network }) => {
   const results: BinaryNode[] = [];
   for (const asked of childrenNamed(child(iq, "sync"), "collection")) {
@@ -96,7 +96,7 @@ function snapshotAt(name: string, at: FileAddress): BinaryNode {
   return node("collection", { name, version: 1 }, [node("snapshot", {}, Buffer.from(blob))]);
 }
 
-/** A device's patch: kept as it is, and read as the phone reads it. */
+/** Stores a device's patch and applies it as the phone does. */
 async function take(person: ServerPerson, name: WAPatchName, raw: Buffer): Promise<void> {
   const collection = collectionOf(person, name);
   const version = collection.patches.length + 1;
@@ -111,13 +111,13 @@ async function take(person: ServerPerson, name: WAPatchName, raw: Buffer): Promi
   }
 }
 
-/** Something that concerns nobody, in the same collection. */
+/** An unrelated change in the same collection. */
 async function touch(person: ServerPerson, name: string): Promise<void> {
   const create = chatModificationToAppPatch({ pin: true }, "5511900000009@s.whatsapp.net");
   await write(person, { ...create, type: name as WAPatchName });
 }
 
-/** The phone changes a setting; its devices hear that there is something to fetch. */
+/** The phone changes a setting and notifies its devices. */
 export async function changeAppState(person: ServerPerson, change: object, jid: string): Promise<void> {
   await write(person, chatModificationToAppPatch(change as ChatModification, jid));
 }
@@ -133,7 +133,7 @@ async function write(
   notifyOfSettings(person, create.type, 0);
 }
 
-/** A person's devices hear that there is something to fetch. */
+/** Notifies a person's devices of new patches. */
 export function notifyOfSettings(person: ServerPerson, name: string, by: number): void {
   const { length } = collectionOf(person, name).patches;
   for (const companion of person.companions.values()) {

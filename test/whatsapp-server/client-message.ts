@@ -30,7 +30,7 @@ const RESTRICTED = 463;
 const TOKENS = ["tctoken", "cstoken"] as const;
 const PASSED_ON = ["edit", "expiration"];
 
-/** A client sends a message: it is refused in its ack, or acknowledged and brought to every device. */
+/** Handles a sent message: refuses it in the ack, or acknowledges and delivers it to every device. */
 export async function handleMessage(
   network: Network,
   connection: ServerConnection,
@@ -88,7 +88,7 @@ function refusalOf(
   return isPeer(stanza) ? undefined : distrust(network, person, address.person, stanza);
 }
 
-/** An account whose chats go by LID may not write to numbers, and the other way round. */
+/** An account with LID addressing must not write to phone jids, and the reverse. */
 function misaddressedOf(
   { book }: Network,
   { isMigrated }: ServerPerson,
@@ -147,7 +147,7 @@ async function requestFromPhone(
   if (request) await handlePeerRequest(network, companion, envelope.id, request);
 }
 
-/** What each device gets: its own ciphertexts, then that of the whole group. */
+/** Ciphertexts by device: its own ones, then that of the group. */
 function encByDevice(
   network: Network,
   companion: Companion,
@@ -188,7 +188,7 @@ export const describe = (stanza: BinaryNode): string =>
     .map((one) => `<${one.tag} ${JSON.stringify(one.attrs)}>`)
     .join("")}`;
 
-/** A linked device asks its own phone for a message that it could not read. */
+/** A linked device asks its phone for a message that it could not decrypt. */
 async function handlePeerRequest(
   network: Network,
   companion: Companion,

@@ -25,7 +25,7 @@ const { ResultType } = proto.MediaRetryNotification;
 const retryKey = (mediaKey: Uint8Array): Buffer =>
   Buffer.from(hkdfSync("sha256", mediaKey, "", "WhatsApp Media Retry Notification", 32));
 
-/** The phone that wrote it still has the file. */
+/** The sender's phone still has the file. */
 const keeper = (network: Network, id: string): StoredMessage | undefined => {
   for (const person of network.people.values()) {
     const stored = person.handset.kept(id);
@@ -37,7 +37,7 @@ const keeper = (network: Network, id: string): StoredMessage | undefined => {
 const DELIVERY = ["", "inactive", "sender", "peer_msg"];
 const READ = ["read", "read-self", "played", "played-self"];
 
-/** A client says that it has messages, has read them, or could not read one. */
+/** Handles receipts: delivered, read, or a retry request. */
 export async function handleReceipt(
   network: Network,
   connection: ServerConnection,
@@ -62,7 +62,7 @@ export async function handleReceipt(
   passOn(network, companion, stanza, ids);
 }
 
-/** The writer hears of it, unless it is for oneself only. */
+/** Forwards the receipt to the sender, unless it is private. */
 function passOn(network: Network, companion: Companion, stanza: BinaryNode, ids: string[]): void {
   const { type = "", to = "", participant } = stanza.attrs;
   if (!["", "inactive", "read", "played"].includes(type)) return;
@@ -73,7 +73,7 @@ function passOn(network: Network, companion: Companion, stanza: BinaryNode, ids:
   sendReceipt({ by: companion, of, chat, ids, ...(kind && { type: kind }) });
 }
 
-/** A chat as its other side sees it. */
+/** The chat from the other side. */
 function chatOf(network: Network, companion: Companion, to: string): Address | undefined {
   const address = network.address(to);
   if (address?.kind !== "person") return address;
@@ -113,8 +113,8 @@ function bundleIn(stanza: BinaryNode): Bundle | undefined {
 }
 
 /**
- * A client asks the phones to upload a file again: the one who wrote the message does, if the file is still there, and
- * if the client names the chat as its account does.
+ * A client requests a file upload. The sender's phone uploads it if it still has the file and the client names the
+ * chat as its account does.
  */
 async function handleMediaRetry(network: Network, companion: Companion, stanza: BinaryNode): Promise<void> {
   const { id = "" } = stanza.attrs;

@@ -8,7 +8,7 @@ import type { Bundle } from "./protocol/signal-end.ts";
 export const STATUS_BROADCAST = "status@broadcast";
 
 const LOW = 5;
-/** Of what waited, so many come without a request. */
+/** Offline stanzas that are sent without a request. */
 const PRIMER = 5;
 
 export interface Registration {
@@ -16,35 +16,35 @@ export interface Registration {
   registrationId: number;
   identity: Uint8Array;
   signedPreKey: { id: number; value: Uint8Array; signature: Uint8Array };
-  /** What the phone shows under Linked devices. */
+  /** Name under Linked devices. */
   name: string;
 }
 
 interface Waiting {
   stanza: BinaryNode;
   delivery?: DeliveryRecord;
-  /** The client has asked its writer for it again. */
+  /** The client has sent a retry request. */
   isAskedFor?: boolean;
-  /** Acks to come of copies that this one has replaced, which settle nothing. */
+  /** Expected acks of replaced copies, which have no effect. */
   earlierAcks: number;
-  /** The client refused it: it stays the first of what waits, and the rest is withheld. */
+  /** The client refused it: it stays first, and later stanzas are withheld. */
   isRefused?: boolean;
 }
 
-/** A linked device: a client that logs in, with what waits for it until it says that it has it. */
+/** A linked device, with stanzas that wait for its acknowledgement. */
 export class Companion {
   readonly person: ServerPerson;
   readonly number: number;
   registration: Registration;
   /** Set when the client has signed the pairing. */
   confirmed = false;
-  /** It has had its first login. */
+  /** The first login has happened. */
   known = false;
   connection: ServerConnection | undefined;
   presence = "unavailable";
   readonly preKeys = new Map<number, Uint8Array>();
   readonly #waiting = new Map<string, Waiting>();
-  /** What waited at the login and was not sent yet; undefined once all of it was. */
+  /** Offline stanzas that are not sent yet; undefined after the last one. */
   #offline: Waiting[] | undefined;
   #refused: Waiting | undefined;
   #isWithheld = false;
@@ -62,7 +62,7 @@ export class Companion {
     return [...this.#waiting.values()].filter(({ stanza }) => MESSAGES.includes(stanza.tag)).length;
   }
 
-  /** Takes one of its prekeys, and asks for more when they run low. */
+  /** Takes a prekey, and requests more if few are left. */
   async bundle(): Promise<Bundle> {
     const { registrationId, identity, signedPreKey } = this.registration;
     const [next] = this.preKeys;
@@ -78,12 +78,12 @@ export class Companion {
     return { registrationId, identity, signedPreKey, ...(preKey && { preKey }) };
   }
 
-  /** For what is not kept, such as presence. */
+  /** Sends without storing, for example presence. */
   push(stanza: BinaryNode): void {
     if (this.connection?.active) this.connection.send(stanza);
   }
 
-  /** Kept until the client acknowledges it; a repeated message takes the place of the one before. */
+  /** Stores the stanza until the client acknowledges it. A repeated message replaces the earlier copy. */
   deliver(stanza: BinaryNode): void {
     const key = keyOf(stanza.tag, stanza.attrs);
     const before = this.#waiting.get(key);
@@ -96,7 +96,7 @@ export class Companion {
     else if (this.connection?.active) this.#send(waiting, false);
   }
 
-  /** Says how much waited, sends the first of it, and the rest as the client asks for it. */
+  /** Announces the number of offline stanzas and sends the first ones. The client requests the others. */
   announceWaiting({ isWithheld, isEndLost }: { isWithheld: boolean; isEndLost: boolean }): void {
     const waiting = [...this.#waiting.values()].sort(
       (a, b) => Number(b.isRefused ?? false) - Number(a.isRefused ?? false),
@@ -120,7 +120,7 @@ export class Companion {
     this.sendBatch(PRIMER);
   }
 
-  /** Sends so much of what waited; nothing behind what was refused. */
+  /** Sends `count` offline stanzas, but none after a refused one. */
   sendBatch(count: number): void {
     for (let sent = 0; sent < count && this.#offline?.length; sent++) {
       if (this.#refused || this.#isWithheld) return;
@@ -141,7 +141,7 @@ export class Companion {
     }
   }
 
-  /** The client could not read a message: it is sent again by its writer. */
+  /** The client could not decrypt a message, so its sender sends it again. */
   asksAgain(id: string): void {
     const waiting = this.#waiting.get(`message ${id}`);
     if (!waiting) return;

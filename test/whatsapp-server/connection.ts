@@ -13,15 +13,15 @@ export interface ConnectionListener {
   broken(connection: ServerConnection, error: unknown): void;
 }
 
-/** One WebSocket of a client: noise below, stanzas above. */
+/** One client WebSocket: Noise frames and stanzas. */
 export class ServerConnection {
   readonly record: SocketRecord;
-  /** Absent until the login is accepted. */
+  /** Undefined until the login is accepted. */
   companion: Companion | undefined;
   client: ClientHello | undefined;
-  /** It has asked to be active: stanzas may be sent as they come. */
+  /** The client is active, so stanzas may be sent. */
   active = false;
-  /** Neither hears nor says anything any more. */
+  /** Neither reads nor writes. */
   silent = false;
   readonly #socket: WebSocket;
   readonly #noise: NoiseServer;
@@ -56,7 +56,7 @@ export class ServerConnection {
     this.#socket.send(this.#noise.frame(encodeBinaryNode(stanza)));
   }
 
-  /** Says why, then closes. */
+  /** Sends the reason and closes. */
   end(stanza: BinaryNode, why: string): void {
     this.record.closed_by ??= why;
     this.send(stanza);
@@ -64,7 +64,7 @@ export class ServerConnection {
     this.#socket.close();
   }
 
-  /** Breaks the connection in the middle. */
+  /** Breaks the connection. */
   cut(why = "cut"): void {
     this.record.closed_by ??= why;
     this.silent = true;

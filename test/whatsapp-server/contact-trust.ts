@@ -12,18 +12,18 @@ const SALT_OF_HISTORY = 19;
 const SALT_OF_SETTINGS = 80;
 const MISSING = 463;
 
-/** With it, `by` may write to `person`. */
+/** With this token `by` may write to `person`. */
 export const trustToken = (person: ServerPerson, by: ServerPerson): Buffer =>
   createHmac("sha256", person.trust).update(by.phone).digest().subarray(0, 16);
 
-/** Whether a person shows about text and picture to somebody who asks for them with this. */
+/** Whether a person shows about text and picture to a requester with this token. */
 export const showsProfile = (
   person: ServerPerson,
   requested: BinaryNode | undefined,
   by: ServerPerson,
 ): boolean => !person.hidesProfile || childBytes(requested, "tctoken").equals(trustToken(person, by));
 
-/** A client trusts people: they get tokens, and it gets those that they gave. */
+/** A client issues trusted-contact tokens and receives those of the others. */
 export function exchangeTokens(network: Network, by: ServerPerson, asked: BinaryNode): BinaryNode[] {
   const others = children(asked).flatMap(({ attrs }) => network.findPerson(attrs.jid) ?? []);
   for (const other of others) other.trustedBy.add(by.phone);
@@ -34,7 +34,7 @@ export function exchangeTokens(network: Network, by: ServerPerson, asked: Binary
 const tokenNode = (of: ServerPerson, by: ServerPerson): BinaryNode =>
   node("token", { jid: of.jid("lid"), t: seconds(), type: "trusted_contact" }, trustToken(of, by));
 
-/** The error for a message to somebody whom its sender has never toSendOptions with; tokens that came must be right. */
+/** The error of a message to a person whom the sender has never written to. A token, if present, must be valid. */
 export function distrust(
   network: Network,
   by: ServerPerson,
@@ -57,11 +57,11 @@ const firstToken = (by: ServerPerson, to: ServerPerson): Buffer =>
     .update(to.jid("lid"))
     .digest();
 
-/** The salt as a field of a history, which the library's proto does not know. */
+/** The salt as a history field that Baileys' proto does not contain. */
 export const saltInHistory = ({ salt }: ServerPerson): Buffer =>
   salt ? field(SALT_OF_HISTORY, salt) : Buffer.alloc(0);
 
-/** The phone sets the salt, or removes it, in the settings that its devices share. */
+/** The phone sets or removes the salt in the shared settings. */
 export function shareSaltInSettings(person: ServerPerson, salt: Uint8Array | undefined): void {
   const operation = salt ? SyncdOperation.SET : SyncdOperation.REMOVE;
   const key = appStateKeyOf(person);

@@ -2,15 +2,15 @@ import type { SignedAssertion } from "./protocol/authenticator.ts";
 import type { Addressing } from "./protocol/jid.ts";
 import type { Ledger } from "./protocol/records.ts";
 
-/** What a person says; close to what the gateway's own drivers use, so that a test can pass either. */
+/** Message content, similar to the drivers' type so that a test can pass either. */
 export type SentContent = (
   | { kind: "text"; text: string }
   | SaidMedia
   | { kind: "location"; latitude: number; longitude: number; name?: string; address?: string }
   | { kind: "contact"; name: string; phone: string; vcard?: string }
-  /** Any other message, as `proto.Message.fromObject` takes it. */
+  /** Any other message, as `proto.Message.fromObject` accepts it. */
   | { kind: "raw"; message: Record<string, unknown> }
-  /** The bytes of any other payload, without padding. */
+  /** Any other payload without padding. */
   | { kind: "payload"; bytes: Uint8Array }
 ) & { quoted?: SaidQuote; mentions?: string[] };
 
@@ -33,7 +33,7 @@ export interface SaidMedia {
   bytes?: Uint8Array;
 }
 
-/** A quoted message from the point of view of the person who writes or sees the reply. */
+/** A quote from the point of view of the person who writes or sees the reply. */
 export interface SaidQuote {
   id: string;
   from_me: boolean;
@@ -41,7 +41,7 @@ export interface SaidQuote {
   text?: string;
 }
 
-/** What a person saw on the phone, in order; each message once, however often it came. */
+/** Items that the phone showed, in order; each message once. */
 export type SeenMessage = { chat: string; from: string; from_me: boolean; at: number } & (
   | { type: "message"; id: string; content: SentContent; times: number }
   | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
@@ -53,34 +53,34 @@ export type SeenMessage = { chat: string; from: string; from_me: boolean; at: nu
 );
 
 export interface NewServerPerson {
-  /** Digits; chosen when absent. */
+  /** Digits; random by default. */
   phone?: string;
   name?: string;
-  /** Other spellings of the number that the network answers with the right one, such as with a ninth digit. */
+  /** Other spellings of the number, such as with a ninth digit, which the network resolves. */
   aliases?: string[];
-  /** The person can be written to but reads nothing: costs no decryption, for benches. */
+  /** Can be written to but decrypts nothing, for benches. */
   opaque?: boolean;
   about?: string;
-  /** About text and picture are shown to people whom the person knows, with the token that they got. */
+  /** Shows about text and picture only to known people with their token. */
   hidesProfile?: boolean;
   picture?: Uint8Array;
   business?: Business;
-  /** Nobody may put the person into a group. */
+  /** Refuses to be added to groups. */
   refusesGroups?: boolean;
   /**
-   * Whether the account's direct chats go by LID, as they do if absent; `unannounced`: and nobody says so; `falsely`:
-   * they do not, and it is said.
+   * Whether direct chats use LIDs, by default true. `unannounced`: they do, without an announcement; `falsely`:
+   * announced but not true.
    */
   migrated?: boolean | "unannounced" | "falsely";
-  /** The network names no devices of the person. */
+  /** The network reports no devices of the person. */
   deviceless?: boolean;
-  /** Phones of people who may write to the person, since the person knows them. */
+  /** Phones of people who may write to this person. */
   trusts?: string[];
 }
 
-/** What a business shows of itself. */
+/** Public profile of a business. */
 export interface Business {
-  /** Vouched for by the network. */
+  /** Verified by the network. */
   verified_name?: string;
   description?: string;
   category?: string;
@@ -111,34 +111,34 @@ export interface PersonInfo {
 
 export interface SayOptions {
   id?: string;
-  /** How the sender is addressed in the stanza; the network's default when absent. */
+  /** Addressing of the sender in the stanza; the network's default if absent. */
   addressing?: Addressing;
-  /** The first ciphertext to each linked device is broken, so that the device must ask again. */
+  /** Corrupts the first ciphertext to each linked device, which must request it again. */
   corrupt?: boolean;
   /** Milliseconds since the epoch. */
   at?: number;
-  /** The secret of a message, 32 bytes; chosen when absent. */
+  /** Message secret of 32 bytes; random by default. */
   secret?: Uint8Array;
-  /** Of the stanza, in place of its own. */
+  /** Additional stanza attributes. */
   attrs?: Record<string, string>;
-  /** Goes to these people, by their phones, through a broadcast list. */
+  /** Sends to these phones through a broadcast list. */
   list?: { jid: string; recipients: string[]; addressing?: Addressing };
 }
 
-/** What newer phones say under the secret of another message. */
+/** Changes that newer phones encrypt with the secret of another message. */
 export type SecretChange =
   | { kind: "edit" | "comment"; text: string }
   | { kind: "reaction"; reaction: string }
   | { kind: "poll_option"; option: string }
-  /** An edit of any kind: the number of its `secretEncType`, and the message in it as `fromObject` takes it. */
+  /** An edit of any kind: its `secretEncType`, and the message as `fromObject` accepts it. */
   | { kind: "raw"; type: number; message: Record<string, unknown> };
 
-/** `secret`: in place of the one that came with the message. */
+/** `secret` replaces the message's own. */
 export interface SecretChangeOptions extends SayOptions {
-  /** How the key names the writer of the message, and the one who changes it: as the chat does when absent. */
+  /** Addressing of the author and of the sender in the key; that of the chat if absent. */
   author?: Addressing;
   sender?: Addressing;
-  /** Phone of whom the key names as the writer; the message's own when absent. */
+  /** Phone of the author in the key; the message's own if absent. */
   writer?: string;
 }
 
@@ -170,179 +170,176 @@ export type ServerGroupChange =
   | { change: "approval"; on: boolean }
   | { change: "member_add_mode"; everybody: boolean };
 
-/** How a live connection ends; the numbers are what the client library makes of it. */
+/** How a connection ends; the numbers are Baileys' disconnect reasons. */
 export type ServerDisconnect = 401 | 403 | 428 | 429 | 440 | 500 | 503 | 515 | "silent";
 
-/** What goes wrong from now on; `times` (default 1) says how often, everything else narrows it down. */
+/** Faults of the next `times` (default 1) requests that match the other fields. */
 export type Fault = {
   times?: number;
   phone?: string;
 } /** The HTTP upgrade is answered with this status, or never. */ & (
   | { fault: "upgrade"; status: number | "never" }
-  /** TCP and WebSocket work, no ServerHello comes. */
+  /** TCP and WebSocket work, but there is no ServerHello. */
   | { fault: "no_hello" }
-  /** The noise certificate is signed by somebody else's root. */
+  /** Another root signs the Noise certificate. */
   | { fault: "untrusted_root" }
-  /** The login is answered with `<failure reason>`. */
+  /** The login gets `<failure reason>`. */
   | { fault: "login"; reason: number }
-  /** The login is never answered. */
+  /** The login gets no response. */
   | { fault: "login_silence" }
-  /** A message is refused in its ack: 463, 479 ... */
+  /** The ack refuses a message: 463, 479 ... */
   | { fault: "ack_error"; error: number; to?: string }
-  /** A message is taken and delivered, its ack never sent. */
+  /** A message is delivered, but its ack is not sent. */
   | { fault: "ack_lost"; to?: string }
-  /** What waited for a device is announced, and none of it is sent. */
+  /** Offline stanzas are announced and not sent. */
   | { fault: "queue_withheld" }
-  /** The end of what waited for a device is never told. */
+  /** The end of the offline stanzas is not announced. */
   | { fault: "offline_end_lost" }
-  /** A receipt for a message (of somebody) is lost on its way to the network. */
+  /** A receipt (of `from`) is lost on its way to the network. */
   | { fault: "receipt_lost"; from?: string }
-  /** A query is never answered. */
+  /** A query gets no response. */
   | { fault: "iq_silence"; xmlns: string }
-  /** A query is answered with an error. */
+  /** A query gets an error. */
   | { fault: "iq_error"; xmlns: string; code: number }
-  /** A new signed pre-key is taken, and nothing is answered. */
+  /** A new signed pre-key is stored without a response. */
   | { fault: "rotation_lost" }
-  /** A mex query is answered with an error inside the result. */
+  /** A mex query gets an error inside its result. */
   | { fault: "mex_error"; code: number }
-  /** A key that would open a conversation with this person is asked for, and the network has none. */
+  /** The network has no prekeys of this person. */
   | { fault: "no_prekeys"; of?: string }
-  /** Somebody else has signed that key. */
+  /** Another identity has signed the prekey. */
   | { fault: "forged_prekeys"; of: string }
-  /** One part of a question about people is refused, the question itself is not. */
+  /** One part of a usync query gets an error. */
   | { fault: "usync_error"; part: string; code: number; backoff?: number }
-  /** The phone changes the same settings at the moment in which a device does. */
+  /** The phone changes the same settings at the same time as a device. */
   | { fault: "setting_conflict" }
-  /** A request for a pairing code is refused. */
+  /** A pairing code is refused. */
   | { fault: "code_refused"; code: number; text: string }
-  /** Its answer comes so much later. */
+  /** The response is delayed. */
   | { fault: "code_delayed"; ms: number }
-  /** The answer to the code's last step is an error. */
+  /** The last step of a pairing code gets an error. */
   | { fault: "finish_refused"; code: number; text: string }
-  /** After the pairing the client is told to log in so much later. */
+  /** The restart after the pairing is delayed. */
   | { fault: "restart_delayed"; ms: number }
-  /** The phone has the keys and does not consent until it is told to. */
+  /** The phone has the keys and waits with its consent. */
   | { fault: "consent_held" }
-  /** The account wants its passkey before it links the device that was named by a code. */
+  /** The account requires a passkey after the pairing code. */
   | { fault: "passkey_after_code" }
-  /** An upload or download over HTTPS is answered with this status. */
+  /** An upload or download gets this status. */
   | { fault: "media"; method: "upload" | "download"; status: number; location?: string }
-  /** The phone that is asked for a file again names this path for it. */
+  /** The phone names this path when it uploads a file again. */
   | { fault: "media_retry_path"; path: string }
-  /** Files are to be sent to this host. */
+  /** Host for file uploads. */
   | { fault: "media_host"; host: string }
-  /** A collection of settings is answered with a snapshot that is said to lie there. */
+  /** A collection gets a snapshot at this address. */
   | { fault: "external_snapshot"; at: FileAddress }
-  /** The seal at the end of a download is another one. */
+  /** A download has a wrong MAC. */
   | { fault: "broken_seal" }
 );
 
-/** Where a file is said to lie. */
+/** Address of a file in a message. */
 export interface FileAddress {
   url?: string;
   directPath?: string;
 }
 
-/** How an account demands its passkey, and how its phone goes on. */
+/** How an account requires its passkey, and what its phone does then. */
 export interface PasskeyDemand {
-  /** Where the options are: in the notification, only in the answer to a query, there but cut off, or nowhere. */
+  /** Place of the options: in the notification, only in the response to a query, truncated there, or nowhere. */
   options?: "sent" | "absent" | "broken" | "never";
-  /** Milliseconds that the options name. */
+  /** Timeout in the options, in ms. */
   timeout?: number;
-  /** Codes with which the first right assertions are refused. */
+  /** Error codes for the first valid assertions. */
   refusals?: number[];
   /** What the phone does with the signed challenge. */
   response?: "right" | "twice" | "never" | "short_key" | "long_nonce" | "weak_key" | "cut";
 }
 
-/** What is wrong in the phone's consent to a pairing; with wrong properties it is valid. */
+/** What is forged in the phone's consent; with wrong properties it is valid. */
 export type Forgery = "hmac" | "signature" | "props";
 
-/** A stanza as plain data, for what has no method of its own. */
+/** Any other stanza as plain data. */
 export interface RawNode {
   tag: string;
   attrs: Record<string, string>;
   content?: RawNode[] | string | Uint8Array;
 }
 
-/** What a refresh has in it; both names are in use, and one without a child must change nothing. */
+/** The child of a refresh notification. Both names exist; without a child it must change nothing. */
 export type RefreshChild = "companion_reg_refresh" | "pair-device-rotate-qr" | "none";
 
-/** Everything that a test can do with the network; the same in-process and over HTTP. */
+/** All controls of the network, in-process or over HTTP. */
 export interface WhatsAppControl {
-  /** A person with a phone, a number and a LID; the phone is run by the server. */
+  /** Adds a person with a phone, a number and a LID. The server runs the phone. */
   addPerson(options?: NewServerPerson): Promise<PersonInfo>;
   person(phone: string): Promise<PersonInfo>;
-  /** Members by phone; the first is the admin. */
+  /** Members by phone; the first is admin. */
   addGroup(subject: string, members: string[], options?: NewServerGroup): Promise<GroupInfo>;
   group(jid: string): Promise<GroupInfo>;
-  /** A member changes a group; all devices of its members hear of it. */
+  /** A member changes a group, and its members' devices are notified. */
   changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo>;
 
-  /** The phone scans a QR; resolves with the number of the new device once the client has signed. */
+  /** Scans a QR code. Resolves with the number of the new device once the client has signed. */
   scan(phone: string, qr: string, options?: { forge?: Forgery }): Promise<number>;
-  /** The code is typed into the phone; with a `ref` of another pairing, which a client must not answer to. */
+  /** Types the code into the phone. A client must ignore a `ref` of another pairing. */
   enterCode(phone: string, code: string, options?: { ref?: string }): Promise<number>;
-  /** What the network knows of the code that a client asked for. */
+  /** The network's state of a requested pairing code. */
   pairingCode(phone: string): Promise<{ ref: string }>;
-  /** The phone consents to the pairing by code that the fault `consent_held` held up. */
+  /** Gives the consent that `consent_held` delays. */
   giveConsent(phone: string): Promise<number>;
-  /** The network wants another code: the client draws one, or with `manual` the user has to ask for it. */
+  /** Requires a new pairing code: the client creates one, or with `manual` the user requests it. */
   refreshCode(phone: string, options?: { manual?: boolean; ref?: string }): Promise<void>;
-  /** The network retires the secret of every QR and code on show; resolves with the id of its notification. */
+  /** Invalidates the secret of all shown QR and pairing codes. Resolves with the notification id. */
   refreshRegistration(options?: { child?: RefreshChild; id?: string }): Promise<string>;
-  /** All that clients have sent before they were linked, without content but with the stage of a pairing by code. */
+  /** Stanzas of unlinked clients, without content, but with the stage of a code pairing. */
   registrationStanzas(): Promise<RawNode[]>;
-  /** No QR on show can be scanned any more. */
+  /** Expires all shown QR codes. */
   expireReferences(): Promise<void>;
-  /** Breaks the connections of the clients that are not linked yet. */
+  /** Breaks the connections of unlinked clients. */
   endRegistrations(): Promise<void>;
-  /**
-   * As `scan`, of an account that wants its passkey before it links; resolves when all is done, so a test begins it and
-   * goes on.
-   */
+  /** Like `scan` for an account with a passkey. Resolves when all is done, so a test does not await it first. */
   scanWithPasskey(phone: string, qr: string, demand?: PasskeyDemand): Promise<number>;
-  /** A browser on web.whatsapp.com signs the options with the person's passkey, as `credential.toJSON()` says it. */
+  /** Signs the options with the person's passkey, as `credential.toJSON()` of a browser returns it. */
   signPasskey(
     phone: string,
     options: Record<string, unknown>,
     how?: { origin?: string },
   ): Promise<SignedAssertion>;
-  /** What the phone shows for a comparison, once the client has revealed its nonce. */
+  /** Code on the phone for comparison, once the client has revealed its nonce. */
   passkeyCode(phone: string): Promise<string | undefined>;
   /** The phone removes its linked devices, or one of them. */
   unlink(phone: string, device?: number): Promise<void>;
-  /** The account is banned: connections end with 403 and logins are refused. */
+  /** Bans the account: connections end with 403 and logins are refused. */
   ban(phone: string, banned?: boolean): Promise<void>;
 
-  /** The account's direct chats go by LID from now on; its devices hear it so, at the next login for `props`. */
+  /** Migrates direct chats to LIDs. With `props` devices learn it at the next login. */
   migrate(phone: string, how: "props" | "push" | "history"): Promise<void>;
-  /** The phone shares a salt for tokens of first contacts, or takes it back. */
+  /** The phone shares or removes a salt for first-contact tokens. */
   shareSalt(
     phone: string,
     salt: Uint8Array | undefined,
     options?: { in?: "settings" | "history" },
   ): Promise<void>;
 
-  /** The person installs the app anew: another identity, no linked devices. */
+  /** Reinstalls the app: new identity, no linked devices. */
   reinstall(phone: string): Promise<void>;
 
-  /** The number belongs to a new account: those who write to the old LID hear of it. */
+  /** Gives the number to a new account. Writers to the old LID are notified. */
   renewLid(phone: string): Promise<PersonInfo>;
-  /** The timer of a person for chats that begin from now on; linked devices hear of it. */
+  /** Timer of the person's new chats; linked devices are notified. */
   setDefaultTimer(phone: string, seconds: number, at: number): Promise<void>;
-  /** A person's phone takes the keys of somebody's devices, for the next message. */
+  /** The phone fetches the keys of a person's devices for the next message. */
   meet(by: string, phone: string): Promise<void>;
-  /** A person sets after how many seconds the messages of a direct chat disappear; 0: never. */
+  /** Sets the disappearing timer of a direct chat in seconds; 0 turns it off. */
   setTimer(
     by: string,
     to: string,
     seconds: number,
     options?: { silently?: boolean; at?: number },
   ): Promise<void>;
-  /** `to` is a phone, a jid or a group; the id of the message is returned. */
+  /** `to` is a phone, a jid or a group. Returns the message id. */
   sendMessage(from: string, to: string, content: SentContent | string, options?: SayOptions): Promise<string>;
-  /** A story that one person may see, which the network delivers as one of two stanzas. */
+  /** A status update that one person may see, delivered as one of two stanzas. */
   postStatus(
     by: string,
     to: string,
@@ -352,7 +349,7 @@ export interface WhatsAppControl {
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
-  /** Changes a message, or comments on it, under its secret. */
+  /** Changes or comments on a message, encrypted with its secret. */
   sendEncryptedChange(
     by: string,
     to: string,
@@ -360,77 +357,77 @@ export interface WhatsAppControl {
     change: SecretChange,
     options?: SecretChangeOptions,
   ): Promise<string>;
-  /** Marks messages that the person saw as read. */
+  /** Marks seen messages as read. */
   read(by: string, ids: string[], options?: { played?: boolean }): Promise<void>;
   presence(by: string, to: string, state: PresenceState): Promise<void>;
-  /** Rings; the id of the call is returned. */
+  /** Starts a phone call. Returns its id. */
   call(by: string, to: string, options?: { video?: boolean }): Promise<string>;
-  /** The person's phone sends a message once more to the linked devices of somebody. */
+  /** The phone sends a message again to a person's linked devices. */
   sayAgain(by: string, to: string, id: string): Promise<void>;
-  /** The person's phone asks the sender for a message again, as one that could not be read. */
+  /** The phone requests a message again, as if it could not decrypt it. */
   requestRetry(by: string, id: string, options?: Pick<SayOptions, "addressing">): Promise<void>;
 
-  /** The phone changes a setting, given as the library's `chatModify` takes it: archives a chat, mutes, names a contact. */
+  /** The phone changes a setting in Baileys' `chatModify` format: archive, mute, contact name. */
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void>;
-  /** All settings that the phone and its devices have made. */
+  /** All settings of the phone and its devices. */
   appSettings(phone: string): Promise<AppSetting[]>;
 
   seen(by: string): Promise<SeenMessage[]>;
-  /** A whole message as a person's phone has it, in the form that the protocol's JSON has. */
+  /** A message on a person's phone, in protocol JSON. */
   message(by: string, id: string): Promise<Record<string, unknown> | undefined>;
-  /** The bytes of a file in a message that the person saw. */
+  /** File of a seen message. */
   file(by: string, id: string): Promise<Uint8Array | undefined>;
 
-  /** Ends the open connections of a phone's linked devices. */
+  /** Ends the connections of a phone's linked devices. */
   end(phone: string, how: ServerDisconnect): Promise<void>;
   fault(fault: Fault): Promise<void>;
   clearFaults(): Promise<void>;
-  /** New chats are refused with 463 until then (milliseconds since the epoch); undefined lifts it. */
+  /** Refuses new chats with 463 until then (ms since the epoch); undefined lifts it. */
   restrictNewChats(phone: string, until: number | undefined): Promise<void>;
-  /** The network forgets all files; the phones too, so that they cannot upload them again, when asked. */
+  /** Deletes all files on the network, and with `phones` those on the phones. */
   expireMedia(options?: { phones?: boolean }): Promise<void>;
-  /** The phone sends history as a file to its linked devices; `at`: it says that the file lies there. */
+  /** The phone sends history to its linked devices as a file; `at` replaces its address. */
   sendHistoryFile(phone: string, history: HistoryChat[], at?: FileAddress): Promise<void>;
-  /** Any stanza to the linked devices of a phone, or to all unpaired connections. */
+  /** Sends any stanza to a phone's linked devices, or to all unpaired connections. */
   push(phone: string | "unpaired", stanza: RawNode): Promise<void>;
-  /** Off: new connections are refused by TCP; open ones stay. */
+  /** Off: refuses new TCP connections and keeps open ones. */
   listen(on: boolean): Promise<void>;
   settings(change: Partial<Settings>): Promise<Settings>;
 
   ledger(): Promise<Ledger>;
   clearLedger(): Promise<void>;
-  /** How often a message with this id reached the network. */
+  /** Arrivals of this message id at the network. */
   arrivals(id: string): Promise<number>;
-  /** How many messages wait for a receipt of the linked devices of a phone. */
+  /** Messages that wait for receipts of a phone's linked devices. */
   waiting(phone: string): Promise<number>;
-  /** The highest number of sockets that one device had open and logged in at once. */
+  /** Maximum number of simultaneous logged-in sockets of one device. */
   maxOpenAtOnce(): Promise<number>;
-  /** Stanzas by kind, such as `message`, `iq:usync`, `receipt`, that linked devices of a phone sent. */
+  /** Stanzas of a phone's linked devices by kind, such as `message`, `iq:usync`, `receipt`. */
   stanzas(phone: string): Promise<Record<string, number>>;
-  /** What the server does not understand or must not come; a test asserts that it is empty. */
+  /** Unknown or forbidden stanzas. Tests assert that it is empty. */
   unhandled(): Promise<string[]>;
 }
 
 export type PresenceState = "available" | "unavailable" | "typing" | "recording" | "paused";
 
 export interface Settings {
-  /** Between a person's decryption and the receipt. */
+  /** Delay between a person's decryption and the receipt. */
   receiptDelayMs: number;
-  /** Before a message is acknowledged. */
+  /** Delay before an ack. */
   ackDelayMs: number;
-  /** How senders are addressed in stanzas to linked devices. */
+  /** Addressing of senders in stanzas to linked devices. */
   addressing: Addressing;
-  /** After the first login the phone sends keys, history and names. */
+  /** The phone sends keys, history and names after the first login. */
   initialSync: boolean;
-  /** What that history holds. */
+  /** Content of that history. */
   history: HistoryChat[];
-  /** The first message to a person needs a token of trust, or is refused with 463. */
+  /** The first message to a person needs a token; 463 without one. */
   trustDemanded: boolean;
-  /** Clients whose version has a lower last number are refused with 405, at a pairing and at a login. */
+  /** Clients with a lower revision get 405 at pairing and login. */
   oldestRevision: number;
-  /** Whether everything is written down; off for benches. */
+  /** Whether everything is recorded; off for benches. */
   keepLedger: boolean;
-  /** Whether clients are told to encrypt their edits. */
+  /** Whether clients must encrypt their edits. */
   encryptedEdits: boolean;
 }
 

@@ -6,7 +6,7 @@ import type { Network } from "./network.ts";
 import type { ServerPerson } from "./person.ts";
 import { type BinaryNode, node, seconds } from "./protocol/nodes.ts";
 
-/** Everybody who has a chat with a person, and the person's own devices, hear that a device came or went. */
+/** Notifies a person's chats and own devices of an added or removed device. */
 export function notifyOfDevice(
   network: Network,
   { person, number }: Companion,
@@ -35,14 +35,14 @@ function notify(
   }
 }
 
-/** A device is not linked any more. */
+/** Removes a linked device. */
 export function removeDevice(network: Network, companion: Companion, why: string): void {
   companion.person.companions.delete(companion.number);
   companion.connection?.end(removed(), why);
   notifyOfDevice(network, companion, "remove");
 }
 
-/** A person installs the app anew: another identity, no linked devices; those in chats hear of it. */
+/** Reinstalls a person's app and notifies the chats. */
 export function reinstall(network: Network, person: ServerPerson): void {
   for (const companion of [...person.companions.values()]) {
     removeDevice(network, companion, "the phone was installed anew");

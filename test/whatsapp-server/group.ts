@@ -2,35 +2,34 @@ import { randomBytes, randomInt } from "node:crypto";
 import type { Device, ServerPerson } from "./person.ts";
 import type { Addressing } from "./protocol/jid.ts";
 
-/** Where a message goes: a person, by phone or by LID, or a group. */
+/** A recipient: a person by phone or LID, or a group. */
 export type Address =
   | { kind: "person"; person: ServerPerson; addressing: Addressing }
   | { kind: "group"; group: ServerGroup };
 
-/** Of somebody's phone, with the people to whom its messages go. */
+/** A broadcast list of a phone with its recipients. */
 export interface BroadcastList {
   jid: string;
   recipients: ServerPerson[];
   addressing: Addressing;
 }
 
-/** Who may add members, as the network says it. */
+/** Who may add members, in the network's terms. */
 export const MEMBER_ADD = { everybody: "all_member_add", admins: "admin_add" } as const;
 
-/** A group and what its members see of it. */
 export class ServerGroup {
   readonly jid: string;
   readonly addressing: Addressing;
   readonly createdAt = Date.now();
   readonly owner: ServerPerson;
-  /** Whether each is an admin. */
+  /** Admin flag of each member. */
   readonly members = new Map<ServerPerson, boolean>();
   subject: string;
   description = "";
   descriptionId: string | undefined;
   announce = false;
   locked = false;
-  /** The announcement group of a community, where plain reactions are not shown. */
+  /** The announcement group of a community, which shows no plain reactions. */
   isOfCommunity = false;
   ephemeral = 0;
   /** Seconds since the epoch. */
@@ -58,7 +57,7 @@ export class ServerGroup {
   }
 }
 
-/** Only admins change what is locked. */
+/** Only admins change locked fields. */
 export const mayChange = (group: ServerGroup, person: ServerPerson): boolean =>
   group.members.has(person) && (!group.locked || group.members.get(person) === true);
 

@@ -4,17 +4,17 @@ import type { Address, BroadcastList } from "./group.ts";
 import type { Device, ServerPerson } from "./person.ts";
 import { type Bundle, SignalEnd, signalAddress } from "./protocol/signal-end.ts";
 
-/** What a phone knows of a chat whose messages disappear; times in seconds. */
+/** A phone's state of a disappearing chat; times in seconds. */
 export interface Timer {
   expiration: number;
   set_at: number;
 }
 
-/** A message that a phone wrote or read. */
+/** A message that a phone sent or decrypted. */
 export interface StoredMessage {
   id: string;
   from: ServerPerson;
-  /** The device that wrote it; absent for own ones. */
+  /** The sending device; undefined for own messages. */
   device?: Device;
   to: Address;
   at: number;
@@ -22,19 +22,19 @@ export interface StoredMessage {
   type: string;
   attrs?: Record<string, string>;
   list?: BroadcastList | undefined;
-  /** The file of it, as long as the phone has it. */
+  /** Its file, while the phone has it. */
   file?: Uint8Array;
 }
 
 const KEEPS = 20_000;
 
-/** A person's phone, run by the server: device 0. */
+/** A person's phone, which the server runs as device 0. */
 export class Handset {
   readonly person: ServerPerson;
   readonly number = 0;
   signal: SignalEnd;
   readonly seen: SeenMessage[] = [];
-  /** Of chats whose messages disappear, by the phone of the other. */
+  /** Disappearing timers by the other person's phone. */
   readonly timers = new Map<string, Timer>();
   readonly #seenReceipts = new Set<string>();
   readonly #seenMessages = new Map<string, Extract<SeenMessage, { type: "message" }>>();
@@ -57,20 +57,20 @@ export class Handset {
     return this.signal.bundle();
   }
 
-  /** The app was installed anew: other keys, nothing known of anybody. */
+  /** Reinstalls the app: new keys and no sessions. */
   renew(): void {
     this.signal = new SignalEnd(this.person.identity);
     this.keyHolders.clear();
   }
 
-  /** One thing at a time, as a phone does it. */
+  /** Serializes the phone's work. */
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#work.then(work);
     this.#work = done.catch(() => undefined);
     return done;
   }
 
-  /** A message that came before is only counted, a receipt by a second device of the same person left out. */
+  /** Counts a repeated message, and ignores a receipt of a second device of the same person. */
   see(seen: SeenMessage): void {
     if (seen.type === "message" && this.#sawBefore(seen)) return;
     if ("ids" in seen) {
@@ -105,7 +105,7 @@ export class Handset {
     for (const message of this.#messages.values()) message.file = undefined;
   }
 
-  /** How often it has asked for a message again, this time included. */
+  /** Number of retry requests for this message, including this one. */
   countRetry(id: string): number {
     const times = (this.#retryRequests.get(id) ?? 0) + 1;
     this.#retryRequests.set(id, times);

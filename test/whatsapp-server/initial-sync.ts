@@ -13,7 +13,7 @@ import { seconds } from "./protocol/nodes.ts";
 const { Type } = proto.Message.ProtocolMessage;
 const { HistorySyncType } = proto.HistorySync;
 
-/** What a phone sends to a device that it has just linked: the key of the settings, the history, and names. */
+/** Sends the app state key, history and names to a newly linked device. */
 export async function initialSync(network: Network, companion: Companion): Promise<void> {
   const known = network.settings.history.flatMap(({ chat }) => network.findPerson(chat) ?? []);
   await shareKey(network, companion);
@@ -52,7 +52,7 @@ async function sendHistory(
 const pack = (person: ServerPerson, history: proto.IHistorySync): Promise<Buffer> =>
   promisify(deflate)(Buffer.concat([proto.HistorySync.encode(history).finish(), saltInHistory(person)]));
 
-/** History too long for a message: it lies in a file, or is said to lie elsewhere. */
+/** History as a file, or with a false address. */
 export async function sendHistoryFile(
   network: Network,
   companion: Companion,
@@ -84,7 +84,7 @@ async function notifyOfHistory(
   });
 }
 
-/** The phone says that its chats go by LID now. */
+/** The phone announces that its chats use LIDs. */
 export async function announceMigration(network: Network, companion: Companion): Promise<void> {
   const { phone, lid } = companion.person;
   const encodedMappingPayload = proto.LIDMigrationMappingSyncPayload.encode({
@@ -97,13 +97,13 @@ export async function announceMigration(network: Network, companion: Companion):
   });
 }
 
-/** Its chats were migrated before, as its next history says. */
+/** Announces an earlier migration with the next history. */
 export async function announceMigrationInHistory(network: Network, companion: Companion): Promise<void> {
   const globalSettings = { chatDbLidMigrationTimestamp: seconds() };
   await sendHistory(network, companion, { syncType: HistorySyncType.RECENT, globalSettings });
 }
 
-/** The salt of the person comes with every history. */
+/** Every history contains the person's salt. */
 export async function sendSalt(network: Network, companion: Companion): Promise<void> {
   await sendHistory(network, companion, { syncType: HistorySyncType.RECENT });
 }
@@ -135,7 +135,7 @@ function conversation(
     markedAsUnread: unread,
     ...(timer && {
       ephemeralExpiration: timer.expiration,
-      // Here it is in milliseconds.
+      // In milliseconds here.
       ephemeralSettingTimestamp: timer.set_at * 1000,
     }),
     ...(pinned && { pinned: seconds() }),

@@ -5,7 +5,7 @@ import type { Network } from "./network.ts";
 import { node, SERVER, seconds } from "./protocol/nodes.ts";
 import type { ClientHello } from "./protocol/noise.ts";
 
-/** A linked device logs in: its noise key must be the one of its pairing. */
+/** Logs in a linked device, whose Noise key must be that of its pairing. */
 export function logIn(
   network: Network,
   connection: ServerConnection,
@@ -43,7 +43,7 @@ export function logIn(
 const wrongKey = (companion: Companion | undefined, key: Buffer): number | undefined =>
   companion?.registration.noiseKey.equals(key) ? undefined : 401;
 
-/** The client is ready for stanzas: first what waited, then the rest. */
+/** The client is ready: sends offline stanzas, then live ones. */
 export async function becomeActive(
   network: Network,
   connection: ServerConnection,

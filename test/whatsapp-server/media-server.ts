@@ -32,13 +32,13 @@ interface Subject {
 
 interface Authority {
   pem: string;
-  /** Key and certificate for an IPv4 address of this machine; agents of proxies ask for its name instead. */
+  /** Key and certificate for an IPv4 address of this machine. Proxy agents request its name instead. */
   issue(address: string): { key: string; cert: string };
 }
 
 export const UPLOAD_AUTH = "upload-token";
 
-/** The HTTPS side: files go up to /mms and come down from where they were put. */
+/** HTTPS server: uploads to /mms, downloads from the returned paths. */
 export async function startMedia(network: Network): Promise<{ caFile: string; close(): Promise<void> }> {
   const authority = makeAuthority("Waygate test CA");
   const folder = await mkdtemp(join(tmpdir(), "whatsapp-server-"));
@@ -88,7 +88,7 @@ function broken(blob: Buffer): Buffer {
   return other;
 }
 
-/** The token in the path is the hash of what comes. */
+/** The token in the path is the hash of the body. */
 function refusalOf(path: string, query: URLSearchParams, body: Buffer): number | undefined {
   const token = decodeURIComponent(path.split("/").at(-1) ?? "");
   const hash = createHash("sha256").update(body).digest("base64");
@@ -132,7 +132,7 @@ function certificate(subject: Subject, issuer: { name: string; privateKey: KeyOb
   return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
-/** A certificate authority that lives as long as the process. */
+/** A certificate authority for the lifetime of the process. */
 export function makeAuthority(name: string): Authority {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const ca = [

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from "node:crypto";
 import { getMediaKeys, type MediaType, type proto } from "baileys";
 
-/** The fields by which a message refers to a file. */
+/** Fields of a message that refer to a file. */
 export interface StoredFile {
   url: string;
   directPath: string;
@@ -12,7 +12,6 @@ export interface StoredFile {
   fileLength: number;
 }
 
-/** What a message says of its file. */
 export interface FilePart extends proto.Message.IImageMessage {
   fileName?: string | null;
   seconds?: number | null;
@@ -29,19 +28,19 @@ const sha256 = (data: Uint8Array): Buffer => createHash("sha256").update(data).d
 const mac = (key: Uint8Array, ...parts: Uint8Array[]): Buffer =>
   createHmac("sha256", key).update(Buffer.concat(parts)).digest().subarray(0, MAC);
 
-/** The files that the network holds, encrypted as they come. */
+/** Stores files encrypted, as they arrive. */
 export class ServerMediaStore {
   readonly #blobs = new Map<string, Buffer>();
   host = "127.0.0.1";
 
-  /** Keeps a blob by its hash; resolves with its path. */
+  /** Stores a blob by its hash. Returns its path. */
   put(type: string, blob: Buffer): { url: string; direct_path: string } {
     const path = `/v/${type}/${sha256(blob).toString("base64url")}-${randomBytes(3).toString("hex")}`;
     this.#blobs.set(path, blob);
     return { url: `https://${this.host}${path}`, direct_path: path };
   }
 
-  /** A picture of a person or a group, which everybody may see. */
+  /** Stores a public picture of a person or a group. */
   picture(image: Uint8Array): { id: string; path: string } {
     return { id: String(Date.now()), path: this.put("picture", Buffer.from(image)).direct_path };
   }
@@ -64,7 +63,7 @@ export class ServerMediaStore {
     };
   }
 
-  /** The same file once more under another path; the key stays. */
+  /** Stores the same file under another path with the same key. */
   async storeAgain(file: Uint8Array, type: MediaType, mediaKey: Uint8Array): Promise<string> {
     return (await this.#seal(file, type, mediaKey)).directPath;
   }
@@ -85,7 +84,7 @@ export class ServerMediaStore {
     };
   }
 
-  /** Decrypts what a message refers to; throws when a hash or the MAC is wrong. */
+  /** Decrypts a message's file. Throws on a wrong hash or MAC. */
   async open(part: FilePart, type: MediaType): Promise<Buffer | undefined> {
     const blob = this.get(part.directPath ?? "");
     if (!blob || !part.mediaKey) return undefined;

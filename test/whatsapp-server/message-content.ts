@@ -12,7 +12,7 @@ const MEDIA_FIELD = {
   sticker: "stickerMessage",
 } as const;
 
-/** A message as it travels; a file must have been stored before. */
+/** The protocol message. A file must be stored before. */
 export function toMessage(
   said: SentContent,
   context: proto.IContextInfo | undefined,
@@ -59,7 +59,7 @@ export function toMessage(
 
 const PAYLOAD = Symbol("bytes in place of the fields");
 
-/** The padded bytes that are encrypted. */
+/** The padded plaintext. */
 export function payloadOf(message: proto.IMessage & { [PAYLOAD]?: Uint8Array }): Uint8Array {
   const { [PAYLOAD]: bytes } = message;
   return bytes ? writeRandomPadMax16(bytes) : encodeWAMessage(message);
@@ -95,7 +95,7 @@ export const textOf = (message: proto.IMessage): string | undefined => {
   return inner.conversation ?? inner.extendedTextMessage?.text ?? filePart(inner)?.part.caption ?? undefined;
 };
 
-/** What a person sees of a message; `isMe` tells whether a participant is the one who looks. */
+/** A message as a person sees it. `isMe` recognises the viewer's jids. */
 export function fromMessage(message: proto.IMessage, isMe: (jid: string) => boolean): SentContent {
   const inner = unwrapped(message);
   const said = bare(inner);
@@ -144,7 +144,7 @@ function bareFile(inner: proto.IMessage): SentContent | undefined {
   };
 }
 
-/** What a phone shows of a file before it fetches it. */
+/** Preview of a file before its download. */
 function bareLook(part: FilePart): Partial<SaidMedia> {
   const { waveform, width, height, jpegThumbnail, gifPlayback, isAnimated } = part;
   return {

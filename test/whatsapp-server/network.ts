@@ -9,7 +9,7 @@ import { ServerLedger } from "./protocol/ledger.ts";
 
 type FaultOf<Name extends Fault["fault"]> = Extract<Fault, { fault: Name }>;
 
-/** Everybody and everything on the network. */
+/** State of the whole network. */
 export class Network {
   readonly book = new ServerLedger();
   readonly faults = new Faults();
@@ -80,7 +80,7 @@ export class Network {
     return jid && (jid.server === "lid" ? this.#lids.get(jid.user) : this.people.get(jid.user));
   }
 
-  /** By a number as somebody wrote it. */
+  /** By a number in any spelling. */
   findByNumber(digits: string): ServerPerson | undefined {
     return this.people.get(digits) ?? this.#aliases.get(digits);
   }
@@ -101,7 +101,7 @@ export class Network {
     return this.findPerson(jid)?.device(parseJid(jid)?.device ?? 0);
   }
 
-  /** A jid as somebody addressed it; undefined when it is nobody's. */
+  /** Resolves an addressed jid; undefined if it belongs to nobody. */
   address(jid: string, fallback: Addressing = "pn"): Address | undefined {
     if (isGroup(jid)) {
       const group = this.groups.get(jid);
@@ -122,7 +122,7 @@ export class Network {
 
 const newLid = (): string => `${randomInt(1, 9)}${String(randomInt(10 ** 12)).padStart(12, "0")}77`;
 
-/** The faults that tests ordered, each used up by the times it says. */
+/** Pending faults, each for a number of uses. */
 class Faults {
   #ordered: Fault[] = [];
 
@@ -134,7 +134,7 @@ class Faults {
     this.#ordered = [];
   }
 
-  /** The first fault of a kind that applies here; counts as one use of it. */
+  /** The first fault of a kind that matches, which uses it once. */
   take<Name extends Fault["fault"]>(
     name: Name,
     phone: string | undefined,

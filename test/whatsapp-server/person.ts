@@ -8,17 +8,17 @@ import { Authenticator } from "./protocol/authenticator.ts";
 import { type Addressing, withDevice } from "./protocol/jid.ts";
 import { SERVER } from "./protocol/nodes.ts";
 
-/** A device of a person: the phone that the server runs, or a linked client. */
+/** The phone that the server runs, or a linked client. */
 export type Device = Handset | Companion;
 
-/** Somebody with a number on the network. */
+/** A person with a number on the network. */
 export class ServerPerson {
   readonly phone: string;
-  /** Digits of the LID; nothing in it tells the phone. */
+  /** Digits of the LID, which is unrelated to the phone. */
   lid: string;
-  /** Of the account that had the number before. */
+  /** LIDs of earlier accounts with this number. */
   readonly oldLids = new Set<string>();
-  /** The identity that vouches for linked devices. */
+  /** The identity that signs linked devices. */
   identity: KeyPair = Curve.generateKeyPair();
   readonly companions = new Map<number, Companion>();
   readonly blocked = new Set<string>();
@@ -32,7 +32,7 @@ export class ServerPerson {
     ["calladd", "all"],
     ["messages", "all"],
   ]);
-  /** Phones of those whom this one has a chat with. */
+  /** Phones of people with a chat. */
   readonly chats = new Set<string>();
   name: string;
   about = "Hey there! I am using WhatsApp.";
@@ -44,22 +44,22 @@ export class ServerPerson {
   banned = false;
   business: Business | undefined;
   refusesGroups = false;
-  /** Direct chats go by LID, and where clients hear it. */
+  /** Whether direct chats use LIDs, and how clients learn it. */
   isMigrated = false;
   announces = { pairing: false, props: false };
   deviceless = false;
-  /** The secret of the tokens with which others may write to this person. */
+  /** Secret of the tokens that let others write to this person. */
   readonly trust = randomBytes(32);
-  /** Phones of those who have given this one such a token. */
+  /** Phones of people who issued a token to this person. */
   readonly trustedBy = new Set<string>();
-  /** Base of the tokens for first contacts. */
+  /** Base of first-contact tokens. */
   salt: Uint8Array | undefined = randomBytes(32);
   restrictedUntil: number | undefined;
   opaque: boolean;
   /** Encrypts the settings that the own devices share. */
   appStateKey: proto.Message.IAppStateSyncKey | undefined;
   readonly appState = new Map<string, Collection>();
-  /** Every setting that was made, in order. */
+  /** All settings in order. */
   readonly appSettings: AppSetting[] = [];
   #handset: Handset | undefined;
   #nextDevice = 1;

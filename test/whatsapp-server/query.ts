@@ -3,15 +3,14 @@ import type { ServerConnection } from "./connection.ts";
 import type { Network } from "./network.ts";
 import type { BinaryNode } from "./protocol/nodes.ts";
 
-/** What a client asks of the network. */
 export interface Query {
   network: Network;
   connection: ServerConnection;
   companion: Companion;
   iq: BinaryNode;
-  /** The only child, mostly. */
+  /** Usually the only child. */
   first: BinaryNode | undefined;
 }
 
-/** Undefined: not understood. */
+/** Undefined if the query is unknown. */
 export type QueryHandler = (query: Query) => BinaryNode | undefined | Promise<BinaryNode | undefined>;

@@ -37,11 +37,11 @@ import { makeNoiseRoot, type NoiseRoot } from "./protocol/noise.ts";
 import { handleQuery } from "./queries/queries.ts";
 
 export interface WhatsAppServer {
-  /** For the client: `ws://127.0.0.1:port/ws/chat`. */
+  /** URL for the client: `ws://127.0.0.1:port/ws/chat`. */
   url: string;
-  /** Public key of the authority behind the noise certificate. */
+  /** Public key of the Noise certificate's root. */
   rootKeyHex: string;
-  /** PEM of the authority behind the HTTPS of files. */
+  /** PEM of the authority for file downloads. */
   caFile: string;
   control: WhatsAppControl;
   close(): Promise<void>;
@@ -73,7 +73,7 @@ export async function startWhatsAppServer(options: ServerOptions = {}): Promise<
   };
 }
 
-/** Where clients come in; shut and opened again, it keeps its port. */
+/** The listening socket, which keeps its port when it is closed and reopened. */
 class Door {
   readonly #http: Server;
   port: number;
@@ -95,7 +95,7 @@ class Door {
   }
 }
 
-/** `drop` breaks whatever is open. */
+/** `drop` breaks all open connections. */
 function makeHttp(network: Network, candidates: Candidates, root: NoiseRoot): { http: Server; drop(): void } {
   const otherRoot = makeNoiseRoot();
   const sockets = new WebSocketServer({ noServer: true });

@@ -13,7 +13,7 @@ import { createEngineStory, type EngineStory } from "./engine-story.ts";
 
 const SECRET = "whsec_c2VjcmV0LW9mLXRoZS1kZWxpdmVyeS1zdG9yeS0xMjM0NTY3OA==";
 
-/** What one job of a webhook reported, and whether its row was still there then. */
+/** Report of a webhook job, and whether its row still existed then. */
 export interface RanDelivery {
   result: JobResult;
   hasRow: boolean;
@@ -22,11 +22,11 @@ export interface RanDelivery {
 export interface DeliveryWorker {
   engine: Engine;
   deliveries: DeliveryDispatcher;
-  /** Records events and starts their deliveries, as the recorder of a session's reports does. */
+  /** Records events and starts their deliveries, as the report recorder does. */
   record(...drafts: EventDraft[]): Promise<void>;
 }
 
-/** Instances and webhooks without a gateway: the real lane on a real engine, and a look at each of its jobs. */
+/** Instances and webhooks without a gateway: the real lane on a real engine, with a record of each job. */
 export interface DeliveryStory extends EngineStory {
   readonly ran: RanDelivery[];
   readonly box: SecretBox;
@@ -36,9 +36,9 @@ export interface DeliveryStory extends EngineStory {
     instance: { id: number; account_id: number },
     input: Pick<NewWebhook, "url"> & Partial<NewWebhook>,
   ): Promise<WebhookRow>;
-  /** Records events without a notification; returns the lanes to wake. */
+  /** Records events without a notification. Returns the lanes to wake. */
   record(drafts: readonly EventDraft[]): Promise<number[]>;
-  /** A node that delivers. A failed attempt waits an hour. */
+  /** A delivering node. A failed attempt waits an hour. */
   startWorker(id: string, options?: Partial<EngineOptions>): Promise<DeliveryWorker>;
 }
 

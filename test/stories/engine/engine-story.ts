@@ -8,23 +8,23 @@ import { createTestDatabase } from "../../database.ts";
 export interface EngineStory {
   url: string;
   database: Database;
-  /** What the nodes have logged. */
+  /** Log lines of the nodes. */
   lines: { level: number; msg: string; name?: string; err?: { message: string } }[];
   log: EngineOptions["log"];
   start(id: string, kinds: LaneKind[], options?: Partial<EngineOptions>): Promise<Engine>;
-  /** A lane with these jobs; `pos` counts from 0 and the group is `g` unless said. */
+  /** Creates a lane with these jobs. `pos` counts from 0; the default group is `g`. */
   lane(kind: string, key: string, jobs?: Partial<NewJob>[]): Promise<number>;
   add(lane: number, jobs: Partial<NewJob>[]): Promise<void>;
   jobsLeft(): Promise<number>;
-  /** Stops what was started and empties the tables. */
+  /** Stops the nodes and empties the tables. */
   rest(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Nodes in this process on a database of the test's own, with times in which a test can wait for a death. */
+/** Nodes in this process on the test's own database, with short failure timeouts. */
 export async function createEngineStory(): Promise<EngineStory> {
   const { url, database, drop } = await createTestDatabase();
-  // What a node does to its connections must not end a statement of the test.
+  // A separate pool: node failures must not end the test's statements.
   const ofNodes = openDatabase(url);
   const lines: EngineStory["lines"] = [];
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });

@@ -4,15 +4,15 @@ import { createEngine } from "../../../src/engine/engine.ts";
 import type { AddedJob } from "../../../src/engine/job-store.ts";
 import { openDatabase } from "../../../src/platform/db/database.ts";
 
-/** What a node of its own process is told: it writes each try into the table `ledger` before it does anything else. */
+/** Options of a node process. It records each attempt in the table `ledger` first. */
 export interface LaneWorkerOptions {
   url: string;
   node_id: string;
   claimImmediately: boolean;
-  /** Duration of a job in milliseconds; null: it never ends. */
+  /** Duration of a job in ms; null never ends. */
   jobMs: number | null;
   nodeConcurrency?: number;
-  /** Adds a job to each of four groups of every lane, again and again, and dispatches those that are first. */
+  /** Repeatedly adds a job to each of four groups of every lane, and dispatches those that are first. */
   adds?: boolean;
   times: { heartbeatMs: number; deadAfterMs: number; selfFenceMs: number };
 }
@@ -47,7 +47,7 @@ engine.register({
 });
 await engine.start();
 
-/** More would be left over on a machine that is busy with other things. */
+/** More jobs would remain on a busy machine. */
 const MOST_WAITING = 1_000;
 
 async function isBehind(): Promise<boolean> {

@@ -13,14 +13,14 @@ import { findProcess } from "../../../src/platform/files/running-process.ts";
 import { packageRoot } from "../../../src/platform/package-version.ts";
 import { makeScratchDir, type ScratchDir } from "../../run/scratch-dir.ts";
 
-/** A crash of a process loses nothing by it, and that of the machine is not told here. */
+/** A crash of the process loses nothing without fsync, and no test crashes the machine. */
 const FAST = { fsync: "off" };
 
 const PROGRAM = join(packageRoot(), "dist/test/run/postgres-owner.js");
 
 export interface GatewayOwner {
   process: ChildProcess;
-  /** What it printed when its database was up; rejects with what it said when it ended instead. */
+  /** Output once its database runs. Rejects with the output if it ends first. */
   up: Promise<{ url: string; socketUrl?: string; adopted: boolean }>;
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -35,7 +35,7 @@ export interface PostgresStory {
   clear(): Promise<void>;
 }
 
-/** Scratch directories and databases that are all gone after `clear()`. */
+/** Scratch directories and databases, all removed by `clear()`. */
 export function createPostgresStory(): PostgresStory {
   const directories: ScratchDir[] = [];
   const servers: EmbeddedPostgres[] = [];
@@ -80,7 +80,7 @@ export async function query(url: string, text: string): Promise<Record<string, u
   }
 }
 
-/** The number in PostgreSQL's own pid file. */
+/** The pid in PostgreSQL's pid file. */
 export async function postmasterOf(home: string): Promise<number> {
   return Number((await readFile(join(home, "data/postmaster.pid"), "utf8")).split("\n")[0]);
 }

@@ -5,12 +5,12 @@ import {
 import { DeliveryDispatcher } from "../../../src/core/webhooks/delivery/delivery-dispatcher.ts";
 import type { TestGateway } from "../../gateway.ts";
 
-/** A change of a session; `isLost`: the session has another owner. */
+/** A change of a session. `isLost`: the session has another owner. */
 export interface TestChange {
   isLost: boolean;
 }
 
-/** Records reports on the database of a gateway as a second node would, without leads and campaigns. */
+/** Records reports on a gateway's database as a second node, without leads and campaigns. */
 export function createSecondRecorder({ database, gateway }: TestGateway): ReportRecorder<TestChange> {
   return createReportRecorder({
     db: database.db,

@@ -16,7 +16,7 @@ import {
 import { CodePairings } from "./pairing-code.ts";
 import { PasskeyCeremonies } from "./passkey.ts";
 
-/** The clients that want to be linked. */
+/** Clients that want to be linked. */
 export class Candidates {
   readonly #network: Network;
   readonly #byConnection = new Map<ServerConnection, PairingCandidate>();
@@ -64,7 +64,7 @@ export class Candidates {
     return this.#passkeys.begin(person, candidate, advSecret, demand);
   }
 
-  /** The phone has got the client's keys by a code. */
+  /** The phone has received the client's keys through a code. */
   #consent(person: ServerPerson, candidate: PairingCandidate, advSecret: Buffer): Promise<number> {
     const demand = this.#network.faults.take("passkey_after_code", person.phone);
     return demand
@@ -92,12 +92,12 @@ export class Candidates {
     return this.#codes;
   }
 
-  /** All that clients have sent before they were linked, without content but with the stage of a pairing by code. */
+  /** Stanzas of unlinked clients, without content, but with the stage of a code pairing. */
   get stanzas(): readonly RawNode[] {
     return this.#stanzas;
   }
 
-  /** The network retires the secrets of all QRs; the id of the notification is returned. */
+  /** Invalidates the secrets of all QR codes. Returns the notification id. */
   refresh(child: RefreshChild, id = `refresh-${++this.#refreshes}`): string {
     const content = child === "none" ? undefined : [node(child)];
     const attrs = { from: SERVER, id, type: "companion_reg_refresh", t: seconds() };
@@ -105,12 +105,11 @@ export class Candidates {
     return id;
   }
 
-  /** The time of all references is over. */
   expireReferences(): void {
     for (const { refs } of this.#byConnection.values()) refs.clear();
   }
 
-  /** The network ends the connections on which nobody was linked. */
+  /** Ends the connections of unlinked clients. */
   end(): void {
     for (const connection of this.#byConnection.keys()) connection.cut();
   }

@@ -10,10 +10,10 @@ import type { PasskeyLink } from "./passkey.ts";
 interface Attempt {
   candidate: PairingCandidate;
   ref: string;
-  /** Salt, IV and the client's ephemeral key under the code. */
+  /** Salt, IV and the client's ephemeral key, encrypted with the code. */
   wrapped: Buffer;
   entered?: Entered;
-  /** Gives the consent that is held up. */
+  /** Gives the delayed consent. */
   consent?: () => Promise<number>;
 }
 
@@ -28,11 +28,11 @@ interface Entered {
 const PATIENCE_MS = 2000;
 const BUNDLE = "link_code_pairing_key_bundle_encryption_key";
 
-/** Linking by a code that is typed into the phone. */
+/** Pairing with a code that is typed into the phone. */
 export class CodePairings {
   readonly #network: Network;
   readonly #consent: PasskeyLink;
-  /** By the digits of the phone that shall link. */
+  /** By the digits of the phone. */
   readonly #attempts = new Map<string, Attempt>();
 
   constructor(network: Network, consent: PasskeyLink) {
@@ -56,7 +56,7 @@ export class CodePairings {
     this.#network.book.unhandled.push(describe(stanza));
   }
 
-  /** Types the code; the client proves its keys by it. */
+  /** Types the code, which proves the client's keys. */
   async enter(person: ServerPerson, code: string, otherRef?: string): Promise<number> {
     const attempt = await this.#awaited(person.phone);
     const { wrapped, candidate, ref } = attempt;
@@ -102,7 +102,7 @@ export class CodePairings {
     return attempt;
   }
 
-  /** A client shows its code before the network has heard of it; a person types slower than that. */
+  /** A client shows its code before the network has received it; a person types more slowly. */
   async #awaited(phone: string): Promise<Attempt> {
     for (let waited = 0; waited < PATIENCE_MS; waited += 10) {
       const attempt = this.#attempts.get(phone);
@@ -187,7 +187,7 @@ function notify(
   );
 }
 
-/** The network shows only browsers and systems that it knows. */
+/** The network accepts only known browsers and systems. */
 function refusalOf(reg: BinaryNode): { code: number; text: string } | undefined {
   const display = bytes(child(reg, "companion_platform_display")).toString();
   const id = bytes(child(reg, "companion_platform_id")).toString();
@@ -197,7 +197,7 @@ function refusalOf(reg: BinaryNode): { code: number; text: string } | undefined 
 
 const DISPLAYS = /^(Chrome|Edge|Firefox|Opera|Safari) \((Windows|Mac OS|Linux|Android|iOS)\)$/;
 
-/** Opens what the client sealed with the keys that the code carried over; throws when the code was another. */
+/** Decrypts the client's secret with the keys from the code. Throws after a wrong code. */
 function advSecretOf(
   candidate: PairingCandidate,
   { person, ephemeral, theirs }: Entered,

@@ -45,7 +45,7 @@ export function registrationOf({ staticKey, payload }: ClientHello): Registratio
   };
 }
 
-/** Shows a client what to put into its QRs. */
+/** Sends the QR references to a client. */
 export function sendRefs(candidate: PairingCandidate): void {
   const refs = Array.from({ length: REFS }, () => `2@${randomBytes(24).toString("base64url")}`);
   for (const ref of refs) candidate.refs.add(ref);
@@ -67,7 +67,7 @@ export interface QrParts {
   advSecret: string;
 }
 
-/** What a QR says, in the old form and in that of a link. */
+/** Parses a QR code in the old and the link format. */
 export function parseQr(qr: string): QrParts {
   const text = qr.includes("#") ? qr.slice(qr.indexOf("#") + 1) : qr;
   const [ref, noiseKey, identity, advSecret] = text.split(",");
@@ -75,7 +75,7 @@ export function parseQr(qr: string): QrParts {
   return { ref, noiseKey, identity, advSecret };
 }
 
-/** The phone vouches for a client; resolves with the device number once the client has signed. */
+/** The phone signs a client's identity. Resolves with the device number once the client has signed. */
 export function link(
   network: Network,
   person: ServerPerson,
@@ -108,7 +108,7 @@ export function link(
   return signed;
 }
 
-/** What the phone says of the account. */
+/** Account properties from the phone. */
 function clientProps({ announces }: ServerPerson, forge?: Forgery): BinaryNode[] {
   if (forge === "props") return [node("client-props", {}, Buffer.from([0x08, 0xff, 0xff, 0x7f, 0x0f]))];
   const props = proto.ClientPairingProps.encode({ isChatDbLidMigrated: true }).finish();
@@ -133,14 +133,14 @@ function signedIdentity(
   return proto.ADVSignedDeviceIdentityHMAC.encode({ details: signed, hmac }).finish();
 }
 
-/** A client that does not accept the pairing says so; the phone shows that it could not link. */
+/** The client rejected the pairing, and the phone shows that it failed. */
 export function refuseLink({ signing }: PairingCandidate, { attrs, content }: BinaryNode): void {
   if (!signing || attrs.id !== signing.id || attrs.type !== "error") return;
   const { code, text } = child({ tag: "iq", attrs, content }, "error")?.attrs ?? {};
   signing.refused(new Error(`the client refused the pairing: ${code} ${text}`));
 }
 
-/** The client's signature came: it counts as linked, and is told to log in. */
+/** The client has signed: links it and requests a login. */
 export function finishLink(network: Network, candidate: PairingCandidate, reply: BinaryNode): boolean {
   const { signing, connection, registration } = candidate;
   if (!signing || reply.attrs.id !== signing.id || reply.attrs.type !== "result") return false;

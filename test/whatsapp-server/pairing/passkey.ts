@@ -16,7 +16,7 @@ import {
 } from "../protocol/nodes.ts";
 import type { PairingCandidate } from "./pairing.ts";
 
-/** The phone and the network in one ceremony. */
+/** State of phone and network in one ceremony. */
 interface Ceremony {
   readonly person: ServerPerson;
   readonly candidate: PairingCandidate;
@@ -38,14 +38,14 @@ interface Ceremony {
 const ALPHABET = "123456789ABCDEFGHJKLMNPQRSTVWXYZ";
 const CHROME = proto.DeviceProps.PlatformType.CHROME;
 
-/** Links a client with the secret that it has given to the phone. */
+/** Links a client with the secret that it gave to the phone. */
 export type PasskeyLink = (
   person: ServerPerson,
   candidate: PairingCandidate,
   advSecret: Buffer,
 ) => Promise<number>;
 
-/** Accounts that want a passkey before they link a client. */
+/** Accounts that require a passkey to link a client. */
 export class PasskeyCeremonies {
   readonly #network: Network;
   readonly #link: PasskeyLink;
@@ -56,7 +56,7 @@ export class PasskeyCeremonies {
     this.#link = link;
   }
 
-  /** `advSecret`: of the QR that was scanned. Resolves with the device once the client has signed. */
+  /** `advSecret` is that of the scanned QR code. Resolves with the device once the client has signed. */
   begin(
     person: ServerPerson,
     candidate: PairingCandidate,
@@ -89,7 +89,7 @@ export class PasskeyCeremonies {
     });
   }
 
-  /** The notification, which the network sends again under the same id until it is acknowledged. */
+  /** Sends the notification, repeated under the same id until it is acknowledged. */
   ask(candidate: PairingCandidate): void {
     const ceremony = this.#byCandidate.get(candidate);
     if (!ceremony) return;
@@ -105,7 +105,7 @@ export class PasskeyCeremonies {
     this.#byCandidate.delete(candidate);
   }
 
-  /** What the phone shows for a comparison. */
+  /** Code on the phone for comparison. */
   codeOf(person: ServerPerson): string | undefined {
     const found = [...this.#byCandidate.values()].find((one) => one.person === person);
     if (!found?.nonce) return undefined;
@@ -121,7 +121,7 @@ export class PasskeyCeremonies {
     return `${code.slice(0, 4)}-${code.slice(4)}`;
   }
 
-  /** Whether the stanza was for a ceremony. */
+  /** Returns whether the stanza belongs to a ceremony. */
   stanza(candidate: PairingCandidate, stanza: BinaryNode): boolean {
     const ceremony = this.#byCandidate.get(candidate);
     if (!ceremony) return false;
@@ -178,7 +178,7 @@ export class PasskeyCeremonies {
     if (how === "twice") this.#notify(ceremony, "crsc_continuation", content);
   }
 
-  /** Opens what the client gives the phone, and links with the secret in it. */
+  /** Decrypts the client's pairing request and links with its secret. */
   #requestFault(ceremony: Ceremony, sealed: Buffer): string | undefined {
     const { primary, identity, ref, candidate, person } = ceremony;
     if (!identity || !ceremony.nonce) return "a pairing request before its nonce";
@@ -204,7 +204,7 @@ export class PasskeyCeremonies {
   }
 }
 
-/** The code of the refusal that was ordered, or what is wrong. */
+/** The requested refusal code, or the error. */
 function prologueFault(ceremony: Ceremony, prologue: BinaryNode): string | number | undefined {
   const { person, handoffKey, options, ref, refusals } = ceremony;
   const assertion = childBytes(prologue, "webauthn_assertion").toString();

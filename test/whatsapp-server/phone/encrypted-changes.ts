@@ -7,7 +7,7 @@ import { sendToDevices } from "./send-to-devices.ts";
 
 const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 const { SecretEncType } = proto.Message.SecretEncryptedMessage;
-/** Numbers that are newer than the library. */
+/** Values that Baileys' proto does not contain. */
 const POLL_EDIT = 4;
 const POLL_ADD_OPTION = 5;
 
@@ -18,7 +18,7 @@ const USES: Readonly<Record<number, string>> = {
   [POLL_ADD_OPTION]: "Poll Add Option",
 };
 
-/** A person changes a message, or comments on it, under its secret; resolves with the id of the change. */
+/** Changes or comments on a message, encrypted with its secret. Returns the id of the change. */
 export async function sendEncryptedChange(
   network: Network,
   { by, to, id }: { by: string; to: string; id: string },
@@ -77,7 +77,7 @@ function contentOf(change: SecretChange, key: proto.IMessageKey, at: number): Sa
   }
 }
 
-/** `pollAddOptionMessage { addOption { optionName } }`, which is newer than the library. */
+/** `pollAddOptionMessage { addOption { optionName } }`, which Baileys' proto does not contain. */
 function addedOption(option: string): Uint8Array {
   const text = Buffer.from(option);
   const name = Buffer.concat([Buffer.of(0x0a, text.length), text]);

@@ -5,7 +5,7 @@ import { certificateOf } from "../protocol/business-certificate.ts";
 import type { Addressing } from "../protocol/jid.ts";
 import { type BinaryNode, node, seconds } from "../protocol/nodes.ts";
 
-/** A message on its way to one device. */
+/** A message for one device. */
 export interface Envelope {
   id: string;
   from: Device;
@@ -15,11 +15,11 @@ export interface Envelope {
   type: string;
   enc: BinaryNode[];
   attrs?: Record<string, string>;
-  /** The broadcast list through which it goes. */
+  /** The broadcast list of the message. */
   list?: BroadcastList | undefined;
   /** From the own phone to its linked device only. */
   peer?: boolean;
-  /** How the network delivers a story; `message` when absent. */
+  /** Stanza of a status update; `message` if absent. */
   tag?: "status";
 }
 
@@ -28,7 +28,7 @@ export const addressJid = (to: Address): string =>
 
 const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "pn" : "lid");
 
-/** The stanza that a linked device gets. */
+/** The stanza for a linked device. */
 export function messageStanza(envelope: Envelope, recipient: Companion): BinaryNode {
   const { id, from, at, type, attrs, peer, tag = "message" } = envelope;
   const { verified_name } = from.person.business ?? {};
@@ -40,7 +40,7 @@ export function messageStanza(envelope: Envelope, recipient: Companion): BinaryN
   return node(tag, { ...common, ...whence(envelope, recipient), ...attrs }, enc);
 }
 
-/** The own devices are told to whom a message through a list goes. */
+/** Own devices see the recipients of a list message. */
 function recipientsFor({ from, list }: Envelope, { person }: Companion): BinaryNode[] {
   if (!list || from.person !== person) return [];
   const { addressing, recipients } = list;

@@ -18,7 +18,7 @@ import { timerContext } from "./timers.ts";
 
 const { Type } = proto.Message.ProtocolMessage;
 
-/** A person writes. */
+/** A person sends a message. */
 export async function sendMessage(
   network: Network,
   from: string,
@@ -41,7 +41,7 @@ export async function sendMessage(
   });
 }
 
-/** A person shows a story to another one. */
+/** A person shows a status update to another one. */
 export function postStatus(
   network: Network,
   by: string,
@@ -116,7 +116,7 @@ function quotedWriter(
   return other.jid(addressing);
 }
 
-/** The key of a message from the point of view of the one who acts on it. */
+/** Message key from the point of view of the acting person. */
 export function keyOf(network: Network, by: string, to: Address, id: string): proto.IMessageKey {
   const person = network.person(by);
   const stored: StoredMessage | undefined = person.handset.kept(id);
@@ -188,7 +188,7 @@ export function react(
   );
 }
 
-/** A person sets the timer of a direct chat: all devices hear of it, unless nothing is said. */
+/** Sets the timer of a direct chat and notifies all devices, unless `silently`. */
 export async function setTimer(
   network: Network,
   by: string,
@@ -218,7 +218,7 @@ export function setDefaultTimer(person: ServerPerson, duration: number, t: numbe
   for (const companion of person.companions.values()) companion.deliver(node("notification", attrs, content));
 }
 
-/** Tells the writers of messages that they were read. */
+/** Sends read receipts to the senders. */
 export function read(network: Network, by: string, ids: string[], type: "read" | "played"): void {
   const { handset } = network.person(by);
   for (const id of ids) {
@@ -257,7 +257,7 @@ export async function file(network: Network, by: string, id: string): Promise<Ui
   return found && network.media.open(found.part, found.type);
 }
 
-/** The network tells a phone's devices that they may not start new chats. */
+/** Tells a phone's devices that they may not start new chats. */
 export function restrict(person: ServerPerson, until: number | undefined): void {
   person.restrictedUntil = until;
   const data = {

@@ -8,7 +8,7 @@ import type { Device, ServerPerson } from "../person.ts";
 import { type BinaryNode, children, node, seconds } from "../protocol/nodes.ts";
 import { addressJid } from "./envelope.ts";
 
-/** A client says that it is online, or wants to hear of somebody. */
+/** Handles presence: available, or a subscription. */
 export function handlePresence(network: Network, companion: Companion, { attrs }: BinaryNode): void {
   const { type, to, name } = attrs;
   if (name) companion.person.name = name;
@@ -24,7 +24,6 @@ export function handlePresence(network: Network, companion: Companion, { attrs }
   network.book.unhandled.push(`presence ${JSON.stringify(attrs)}`);
 }
 
-/** A client types or stops typing. */
 export function handleChatState(network: Network, companion: Companion, stanza: BinaryNode): void {
   const address = network.address(stanza.attrs.to ?? "");
   const first = children(stanza)[0];
@@ -39,7 +38,7 @@ export function handleChatState(network: Network, companion: Companion, stanza: 
   showChatState(companion, address, state);
 }
 
-/** Shows everybody in a chat what one of them does. */
+/** Shows a chat state to everybody in the chat. */
 export function showChatState(by: Device, to: Address, state: PresenceState): void {
   const devices = to.kind === "group" ? to.group.devices : to.person.devices;
   for (const device of devices.filter((one) => one.person !== by.person)) {
@@ -65,7 +64,7 @@ function stateNode(by: Device, to: Address, state: PresenceState): BinaryNode {
   return node("chatstate", whence, [node(state === "paused" ? "paused" : "composing", { media })]);
 }
 
-/** A client rejects a call, or makes one. */
+/** A client rejects or offers a call. */
 export function handlePhoneCall(
   network: Network,
   connection: ServerConnection,
@@ -91,7 +90,7 @@ export function handlePhoneCall(
   });
 }
 
-/** Rings at, or hangs up on, all linked devices of a person. */
+/** Offers or ends a call on all linked devices of a person. */
 export function ring(
   by: ServerPerson,
   to: ServerPerson,

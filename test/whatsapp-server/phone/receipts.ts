@@ -7,21 +7,21 @@ import { addressJid } from "./envelope.ts";
 
 export interface ServerReceipt {
   by: Device;
-  /** Whose messages they are. */
+  /** Sender of the messages. */
   of: ServerPerson;
-  /** Where the messages went. */
+  /** Chat of the messages. */
   chat: Address;
-  /** Through which they went. */
+  /** Broadcast list of the messages. */
   list?: BroadcastList | undefined;
   ids: string[];
-  /** Absent: delivered. */
+  /** Delivered if absent. */
   type?: string;
   content?: BinaryNode[];
-  /** The device that shall hear it; all of them when absent. */
+  /** Notified device; all of them if absent. */
   device?: Device;
 }
 
-/** Tells the writer's devices how far messages came. */
+/** Sends a receipt to the sender's devices. */
 export function sendReceipt(receipt: ServerReceipt): void {
   const { of, device } = receipt;
   for (const one of device ? [device] : of.devices) {

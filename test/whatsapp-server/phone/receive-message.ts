@@ -15,8 +15,8 @@ const TAG_BYTES = 16;
 const ASKS = 5;
 
 /**
- * A phone gets a message: opens it, notes what it says and gives a receipt, or asks for it again.
- * Resolves with the message when it is one of its own devices that wants something.
+ * A phone receives a message: decrypts and stores it and sends a receipt, or requests a retry. Returns the message if
+ * it is a request of an own device.
  */
 export async function listen(
   network: Network,
@@ -72,7 +72,7 @@ async function open(handset: Handset, { enc, from, to }: Envelope): Promise<prot
   return whole;
 }
 
-/** Given for a message that came again too, but it is noted once. */
+/** Acknowledges repeated messages too, but records them once. */
 function acknowledge(network: Network, handset: Handset, { id, from, to, list }: Envelope): void {
   if (from.person === handset.person) return;
   const receipt = { by: handset, of: from.person, chat: to, list, ids: [id] };
@@ -81,7 +81,7 @@ function acknowledge(network: Network, handset: Handset, { id, from, to, list }:
   else setTimeout(() => sendReceipt(receipt), delay);
 }
 
-/** Asks the device that wrote a message to send it once more. */
+/** Asks the sending device for a message again. */
 export async function requestRetry(
   handset: Handset,
   { id, from, to, at }: Pick<Envelope, "id" | "from" | "to" | "at">,
@@ -161,8 +161,8 @@ function actionOf(message: proto.IMessage): Action | undefined {
 }
 
 /**
- * What a phone shows of a reaction or an edit that is encrypted under the secret of its message; the message as it is if it
- * is none, or cannot be read. In the announcement group of a community phones show no other reaction.
+ * Decrypts a reaction or an edit with its message's secret. Other or undecryptable messages are returned unchanged.
+ * In a community's announcement group phones show no other reactions.
  */
 function openUnderSecret(handset: Handset, envelope: Envelope, message: proto.IMessage): proto.IMessage {
   const { to } = envelope;
@@ -175,7 +175,7 @@ function openUnderSecret(handset: Handset, envelope: Envelope, message: proto.IM
   return { reactionMessage: { ...proto.Message.ReactionMessage.decode(plaintext), key } };
 }
 
-/** The key names both people as the chat does; the one who reacts by LID. */
+/** The key names both people with the chat's addressing; the reacting person by LID. */
 function decrypt(
   handset: Handset,
   { from, to }: Envelope,

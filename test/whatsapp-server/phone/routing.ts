@@ -4,7 +4,7 @@ import type { Device } from "../person.ts";
 import { type Envelope, messageStanza } from "./envelope.ts";
 import { listen } from "./receive-message.ts";
 
-/** Brings a message to one device. */
+/** Delivers a message to one device. */
 export function route(network: Network, envelope: Envelope, to: Device): void {
   const { from } = envelope;
   if (to.person.blocked.has(from.person.phone) && envelope.to.kind === "person") return;

@@ -13,17 +13,17 @@ export interface SendToDevicesOptions {
   id?: string;
   at?: number;
   attrs?: Record<string, string>;
-  /** Breaks the first ciphertext to each linked device. */
+  /** Corrupts the first ciphertext to each linked device. */
   corrupt?: boolean;
-  /** The file of the message, which the phone keeps. */
+  /** The message's file, which the phone keeps. */
   file?: Uint8Array;
   tag?: Envelope["tag"];
   list?: BroadcastList;
-  /** To the own linked device only, as the phone does for keys and history. */
+  /** Only to the own linked device, for keys and history. */
   peer?: Device;
 }
 
-/** A phone sends a message to all devices that shall have it; resolves with its id. */
+/** A phone sends a message to all devices of the chat. Returns its id. */
 export function sendToDevices(
   network: Network,
   handset: Handset,
@@ -79,7 +79,7 @@ const audience = (handset: Handset, { to, list }: StoredMessage): Device[] => {
   return [...new Set(devices)].filter((one) => one !== handset);
 };
 
-/** The own devices get it in a wrapper that says where it went, and has the secret. */
+/** Own devices receive a wrapper with the recipient and the secret. */
 function personal(handset: Handset, device: Device, stored: StoredMessage, peer?: Device): proto.IMessage {
   const { to, message, list } = stored;
   if (peer || device.person !== handset.person || to.kind === "group") return message;
@@ -130,7 +130,7 @@ function corrupt(enc: BinaryNode[]): void {
   last.content = broken;
 }
 
-/** A device could not read a message: it gets it once more, over a new session. */
+/** Sends a message again over a new session to a device that could not decrypt it. */
 export function resendToDevice(
   network: Network,
   handset: Handset,

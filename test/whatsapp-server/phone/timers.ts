@@ -9,7 +9,7 @@ const keyOf = (owner: Handset, from: Handset["person"], to: Address): string => 
   return from === owner.person ? to.person.phone : from.phone;
 };
 
-/** How each message of a chat states its timer. */
+/** The timer that each message of a chat carries. */
 export function timerContext(network: Network, from: string, to: Address): proto.IContextInfo | undefined {
   const { handset } = network.person(from);
   const timer = timerOf(handset, handset.person, to);
@@ -25,8 +25,8 @@ function timerOf(owner: Handset, from: Handset["person"], to: Address): Timer | 
 }
 
 /**
- * Why a phone would write below a message that it will not disappear from the chat; of a group, the time of the setting
- * may be unknown to the sender.
+ * Why a phone would warn that a message will not disappear. In a group the sender may not know the time of the
+ * setting.
  */
 export function warningOf(
   owner: Handset,

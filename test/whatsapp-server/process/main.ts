@@ -1,6 +1,6 @@
 /**
- * The server in a process of its own: prints one line of JSON, `{ url, rootKeyHex, caFile, controlUrl }`, and runs
- * until it is told to stop or its standard input ends. `node dist/test/whatsapp-server/process/main.js [port] [control port]`.
+ * The server as a process: prints one line of JSON, `{ url, rootKeyHex, caFile, controlUrl }`, and runs until it gets
+ * a signal or its standard input ends. `node dist/test/whatsapp-server/process/main.js [port] [control port]`.
  */
 
 import { silenceConsole } from "../protocol/silence-log.ts";

@@ -43,7 +43,7 @@ function memoryKeys(): SignalKeyStore {
 const repaired = (raw: Uint8Array): Uint8Array =>
   Buffer.from(JSON.stringify(JSON.parse(Buffer.from(raw).toString("utf8")), BufferJSON.replacer));
 
-/** A client of the library as it is, with its keys in memory and what it told written down. */
+/** An unmodified Baileys client with keys in memory, which records its events. */
 export class RawClient {
   readonly auth = { creds: initAuthCreds(), keys: memoryKeys() };
   readonly updates: Update[] = [];
@@ -77,7 +77,7 @@ export class RawClient {
     return this.upserts.map(({ message }) => textOf(message)).filter((text) => text !== "");
   }
 
-  /** With other options for this connection only. */
+  /** With other options for this connection. */
   connect(options: Partial<UserFacingSocketConfig> = {}): Socket {
     const socket = makeWASocket({
       auth: this.auth,

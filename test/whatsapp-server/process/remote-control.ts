@@ -5,7 +5,7 @@ import type { WhatsAppServer } from "../server.ts";
 
 const BYTES = "$bytes";
 
-/** JSON with bytes in it. */
+/** JSON with encoded bytes. */
 const pack = (value: unknown): string =>
   JSON.stringify(value, (_, one: unknown) => {
     if (one instanceof Uint8Array) return { [BYTES]: Buffer.from(one).toString("base64") };
@@ -27,7 +27,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Offers the control of a server over HTTP on loopback. */
+/** Serves the control over HTTP on loopback. */
 export async function serveControl(
   server: WhatsAppServer,
   port = 0,
@@ -52,7 +52,7 @@ export async function serveControl(
   };
 }
 
-/** The control of a server in another process; every method is one POST. */
+/** The control of a server in another process. Each method is one POST. */
 export function connectControl(url: string): WhatsAppControl {
   const call = async (method: string, args: unknown[]): Promise<unknown> => {
     const response = await fetch(url, { method: "POST", body: pack({ method, args }) });
@@ -61,7 +61,7 @@ export function connectControl(url: string): WhatsAppControl {
     return result.result;
   };
   const methods: ProxyHandler<WhatsAppControl> = {
-    // A proxy that had `then` would be taken for a promise.
+    // An object with `then` would be treated as a promise.
     get: (_, method) =>
       typeof method === "string" && method !== "then"
         ? (...args: unknown[]) => call(method, args)

@@ -6,11 +6,11 @@ import { connectControl } from "./remote-control.ts";
 
 export interface WhatsAppServerProcess extends WhatsAppServer {
   pid: number;
-  /** For `connectControl` of another process. */
+  /** For `connectControl` in another process. */
   controlUrl: string;
 }
 
-/** Runs the server in a process of its own, from a built `main.js`; it dies with this process. */
+/** Runs a built `main.js`, which ends with this process. */
 export async function spawnWhatsAppServer(
   mainJs: string,
   options: { env?: NodeJS.ProcessEnv } = {},

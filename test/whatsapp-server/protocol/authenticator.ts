@@ -11,7 +11,7 @@ export interface SignedAssertion {
 
 const PRESENT_AND_VERIFIED = 0x05;
 
-/** What a browser on web.whatsapp.com does with a passkey; `toJSON` of its credential. */
+/** A browser's passkey operations on web.whatsapp.com, as `toJSON` of its credential. */
 export class Authenticator {
   readonly #id = randomBytes(20);
   readonly #userHandle = randomBytes(16);
@@ -58,7 +58,7 @@ export class Authenticator {
     };
   }
 
-  /** What the network checks: exactly these fields, this passkey, this challenge. Undefined when all is right. */
+  /** The network's checks: exact fields, this passkey, this challenge. Undefined if valid. */
   faultOf(text: string, credentialId: Buffer, challenge: string): string | undefined {
     const { response, ...rest } = JSON.parse(text) as SignedAssertion;
     if (Object.keys(rest).join() !== "id,rawId,type") return "other fields than id, rawId, type, response";

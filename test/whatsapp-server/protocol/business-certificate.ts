@@ -1,6 +1,6 @@
 import { proto } from "baileys";
 
-/** By which the network vouches for the name of a business. */
+/** The network's certificate of a business name. */
 export function certificateOf(verifiedName: string): Uint8Array {
   const { VerifiedNameCertificate } = proto;
   const details = VerifiedNameCertificate.Details.encode({ verifiedName, issuer: "test" }).finish();

@@ -8,7 +8,7 @@ import type {
   SocketRecord,
 } from "./records.ts";
 
-/** What happened on the network, for tests to read. */
+/** Everything that happened on the network, for tests to read. */
 export class ServerLedger implements Ledger {
   sockets: SocketRecord[] = [];
   arrivals: MessageRecord[] = [];

@@ -21,7 +21,7 @@ export const childrenNamed = (of: BinaryNode | undefined, tag: string): BinaryNo
 export const child = (of: BinaryNode | undefined, tag: string): BinaryNode | undefined =>
   getBinaryNodeChild(of, tag);
 
-/** The bytes of a node; what is there as a string came from the token dictionary. */
+/** Content of a node as bytes. Strings come from the token dictionary. */
 export function bytes(of: BinaryNode | undefined): Buffer {
   const content = of?.content;
   if (content === undefined || Array.isArray(content)) return Buffer.alloc(0);

@@ -5,7 +5,7 @@ const MODE = Buffer.from("Noise_XX_25519_AESGCM_SHA256\0\0\0\0");
 const INTRO = Buffer.from([0x57, 0x41, 6, 3]);
 const NOTHING = Buffer.alloc(0);
 
-/** The server's static key with the certificates that vouch for it. */
+/** The server's static key with its certificate chain. */
 export interface NoiseIdentity {
   staticKey: KeyPair;
   chain: Uint8Array;
@@ -55,13 +55,13 @@ function open(key: Buffer, counter: number, sealed: Uint8Array, aad: Buffer): Bu
   return Buffer.concat([decipher.update(raw.subarray(0, -16)), decipher.final()]);
 }
 
-/** Who logs in, as the handshake proved it. */
+/** The client that the handshake authenticated. */
 export interface ClientHello {
   staticKey: Buffer;
   payload: proto.ClientPayload;
 }
 
-/** The server's side of one Noise XX connection: first the handshake, then frames both ways. */
+/** The server side of a Noise XX connection: handshake, then frames. */
 export class NoiseServer {
   readonly #identity: NoiseIdentity;
   readonly #ephemeral = Curve.generateKeyPair();
@@ -75,7 +75,7 @@ export class NoiseServer {
   #writeKey: Buffer = NOTHING;
   #read = 0;
   #written = 0;
-  /** Set once the handshake is through. */
+  /** Set after the handshake. */
   client: ClientHello | undefined;
   #sentHello = false;
 
@@ -83,7 +83,7 @@ export class NoiseServer {
     this.#identity = identity;
   }
 
-  /** Takes what arrived: frames that are whole come back in `plain`, what must be answered at once in `reply`. */
+  /** Reads bytes. Returns complete frames in `plain` and bytes to send at once in `reply`. */
   feed(data: Buffer): { plain: Buffer[]; reply: Buffer[] } {
     this.#buffer = this.#buffer.length === 0 ? data : Buffer.concat([this.#buffer, data]);
     const out: { plain: Buffer[]; reply: Buffer[] } = { plain: [], reply: [] };

@@ -2,33 +2,33 @@ export interface SocketRecord {
   socket: number;
   opened_at: number;
   closed_at?: number;
-  /** Digits; absent while unpaired. */
+  /** Digits; undefined while unpaired. */
   phone?: string;
   device?: number;
-  /** Of the client, such as `2.3000.1`. */
+  /** Client version, such as `2.3000.1`. */
   version?: string;
   logged_in_at?: number;
   ready_at?: number;
-  /** Why the server closed it; absent when the client did. */
+  /** Why the server closed it; undefined if the client did. */
   closed_by?: string;
 }
 
-/** A message stanza that a linked device sent. */
+/** A message stanza of a linked device. */
 export interface MessageRecord {
   id: string;
   phone: string;
   device: number;
   to: string;
   type: string;
-  /** With a token by which its recipient could report it; that of Baileys is wrong. */
+  /** Has a reporting token. Baileys' tokens are invalid. */
   has_reporting: boolean;
-  /** Proves that its recipient may get it. */
+  /** Proves that the recipient accepts messages. */
   token?: "tctoken" | "cstoken";
   at: number;
   ack: "ok" | "lost" | "cut" | number;
 }
 
-/** A ciphertext that a person's phone opened, or could not. */
+/** A person's phone decrypted a ciphertext, or failed. */
 export interface Decryption {
   by: string;
   from: string;
@@ -40,13 +40,13 @@ export interface Decryption {
   error?: string;
 }
 
-/** A message on its way to a linked device. */
+/** A message for a linked device. */
 export interface DeliveryRecord {
   id: string;
   phone: string;
   device: number;
   at: number;
-  /** How often it was put on the wire, and how often of these after waiting. */
+  /** How often it was sent, and how often of these from the offline queue. */
   sent: number;
   offline: number;
   retries: number;
@@ -55,7 +55,7 @@ export interface DeliveryRecord {
   nacked?: number;
 }
 
-/** A receipt that a linked device gave. */
+/** A receipt from a linked device. */
 export interface GivenReceipt {
   phone: string;
   to: string;
@@ -65,7 +65,7 @@ export interface GivenReceipt {
   ids: string[];
 }
 
-/** An acknowledgement that a linked device gave. */
+/** An ack from a linked device. */
 export interface GivenAck {
   phone: string;
   class: string;

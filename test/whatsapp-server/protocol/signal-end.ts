@@ -14,7 +14,7 @@ import {
 import { decryptWithRollback } from "../../../src/network/whatsapp/baileys-fixes/decrypt-with-rollback.ts";
 import { quietLog } from "./silence-log.ts";
 
-/** What a device gives away so that others can write to it. */
+/** A device's prekey bundle. */
 export interface Bundle {
   registrationId: number;
   identity: Uint8Array;
@@ -30,7 +30,7 @@ export interface Sealed {
 const signalKey = (raw: Uint8Array): Uint8Array =>
   raw.length === 33 ? raw : Buffer.concat([Buffer.from([5]), raw]);
 
-/** Keys in memory; a transaction is nothing but the work itself, since a phone does one thing at a time. */
+/** Keys in memory. A transaction only runs the work, because a phone serializes its work. */
 class MemoryKeys implements SignalKeyStoreWithTransaction {
   readonly #stored = new Map<string, unknown>();
 
@@ -65,11 +65,11 @@ class MemoryKeys implements SignalKeyStoreWithTransaction {
   }
 }
 
-/** The library writes skipped sender keys without their type and cannot read them back. */
+/** libsignal stores skipped sender keys without their type and cannot read them back. */
 const repaired = (raw: Uint8Array): Uint8Array =>
   Buffer.from(JSON.stringify(JSON.parse(Buffer.from(raw).toString("utf8")), BufferJSON.replacer));
 
-/** The Signal side of one phone; addresses are those of `signalAddress`. */
+/** Signal sessions of one phone, by `signalAddress`. */
 export class SignalEnd {
   readonly creds: AuthenticationCreds;
   readonly #keys = new MemoryKeys();
@@ -113,7 +113,7 @@ export class SignalEnd {
     return (await this.#repository.validateSession(address)).exists;
   }
 
-  /** Begins a new conversation; those before are kept, since messages of theirs may be on their way. */
+  /** Starts a new session and keeps earlier ones, whose messages may still arrive. */
   async meet(address: string, bundle: Bundle): Promise<void> {
     const { signedPreKey, preKey } = bundle;
     await this.#repository.injectE2ESession({
@@ -135,14 +135,14 @@ export class SignalEnd {
     return this.#repository.encryptMessage({ jid: address, data });
   }
 
-  /** A phone leaves the conversations alone that a message is not of, which the library does not. */
+  /** Unlike libsignal, a phone leaves sessions unchanged that a message does not belong to. */
   open(address: string, { type, ciphertext }: Sealed): Promise<Uint8Array> {
     const decrypt = () => this.#repository.decryptMessage({ jid: address, type, ciphertext });
     if (type === "pkmsg") return decrypt();
     return decryptWithRollback(this.#keys, this.#repository.jidToSignalProtocolAddress(address), decrypt);
   }
 
-  /** The text for a whole group, and the key that each member's device needs once. */
+  /** The group ciphertext, and the sender key for devices that lack it. */
   async sealForGroup(
     group: string,
     me: string,
@@ -165,7 +165,7 @@ export class SignalEnd {
   }
 }
 
-/** Not a real address: libsignal queues by address across the whole process, and clients may live in it too. */
+/** A fake address: libsignal queues by address within the process, which may contain clients too. */
 export const signalAddress = (lid: string, device: number): string =>
   `s${lid}${device === 0 ? "" : `:${device}`}@lid`;
 

@@ -2,7 +2,7 @@ import type { DEFAULT_CONNECTION_CONFIG } from "baileys";
 
 type LibraryLog = Parameters<(typeof DEFAULT_CONNECTION_CONFIG)["makeSignalRepository"]>[1];
 
-/** For the client library: says nothing. */
+/** Silences Baileys. */
 export const quietLog: LibraryLog = {
   level: "silent",
   child: () => quietLog,
@@ -13,7 +13,7 @@ export const quietLog: LibraryLog = {
   error: () => undefined,
 };
 
-/** libsignal prints whole sessions, private keys included, with `console.info` and `console.warn`; errors it throws too. */
+/** libsignal prints whole sessions with private keys to the console, besides throwing its errors. */
 export function silenceConsole(): void {
   const say = () => undefined;
   Object.assign(globalThis.console, { info: say, warn: say, error: say });

@@ -8,8 +8,8 @@ interface NativeContext {
 }
 
 /**
- * Makes all TLS of this process trust one more authority, as NODE_EXTRA_CA_CERTS does at start; the returned
- * function takes it back.
+ * Makes all TLS of this process trust another authority, like NODE_EXTRA_CA_CERTS. Returns a function that reverts
+ * it.
  */
 export function trustCertificates(caFile: string): () => void {
   const pem = readFileSync(caFile, "utf8");
@@ -24,12 +24,12 @@ export function trustCertificates(caFile: string): () => void {
   };
 }
 
-/** Makes the client library of this process trust a server's noise certificate. */
+/** Makes Baileys in this process trust a server's Noise certificate. */
 export function trustRoot(rootKeyHex: string): void {
   WA_CERT_DETAILS.PUBLIC_KEY = Buffer.from(rootKeyHex, "hex");
 }
 
-/** As shipped, the library takes every signature of 64 bytes for right. */
+/** Baileys as published accepts every signature of 64 bytes. */
 export function hardenSignatures(): void {
   Curve.verify = (key, message, signature) => verifySignature(key, message, signature);
 }

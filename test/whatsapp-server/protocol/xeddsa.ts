@@ -19,7 +19,7 @@ const fromLittleEndian = (raw: Uint8Array): bigint =>
 const toLittleEndian = (n: bigint): Buffer =>
   Buffer.from(n.toString(16).padStart(64, "0"), "hex").reverse() as Buffer;
 
-/** Whether an XEdDSA signature is right; the sign of the Edwards point travels in its last bit. */
+/** Verifies an XEdDSA signature, whose last bit is the sign of the Edwards point. */
 export function verifySignature(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   const u = fromLittleEndian(publicKey.length === 33 ? publicKey.subarray(1) : publicKey) % P;
   const y = ((((u - 1n) % P) + P) * power(u + 1n, P - 2n)) % P;

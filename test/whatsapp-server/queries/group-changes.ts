@@ -8,7 +8,7 @@ import { type BinaryNode, node, seconds } from "../protocol/nodes.ts";
 
 const other = (addressing: Addressing): Addressing => (addressing === "lid" ? "pn" : "lid");
 
-/** A member in a group's own addressing, with the other jid beside it. */
+/** A member in the group's addressing, with the other jid. */
 export function memberNode(group: ServerGroup, person: ServerPerson, admin?: boolean): BinaryNode {
   const { addressing, owner } = group;
   const alternative = addressing === "lid" ? "phone_number" : "lid";
@@ -19,7 +19,6 @@ export function memberNode(group: ServerGroup, person: ServerPerson, admin?: boo
   });
 }
 
-/** What a group says of itself. */
 export function groupNode(group: ServerGroup): BinaryNode {
   const { owner, addressing } = group;
   const attrs = {
@@ -50,7 +49,7 @@ export function groupNode(group: ServerGroup): BinaryNode {
   return node("group", attrs, [...(group.description ? [description] : []), ...flags, ...members]);
 }
 
-/** Changes a group and tells the devices of everybody who is or was in it. */
+/** Changes a group and notifies the devices of current and former members. */
 export function changeGroup(
   network: Network,
   group: ServerGroup,

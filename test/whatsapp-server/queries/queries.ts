@@ -21,11 +21,11 @@ import { accountQueries } from "./query-account.ts";
 import { groupQuery } from "./query-groups.ts";
 import { usyncQuery } from "./query-usync.ts";
 
-/** Prekeys: how many there are, new ones, those of others. */
+/** Prekeys: their number, uploads, and those of others. */
 const encryptQuery: QueryHandler = async ({ network, companion, iq, first }) => {
   switch (first?.tag) {
     case "count":
-      // Only without one would a client make 812 at once, which takes most of the time of a pairing.
+      // With a count of 0 a client would create 812 prekeys, which takes most of a pairing.
       return result(iq, [node("count", { value: Math.max(1, companion.preKeys.size) })]);
     case "digest":
       return result(iq, [node("digest", {}, [node("hash", {}, Buffer.alloc(20))])]);
@@ -66,7 +66,7 @@ const ANSWERS: Record<string, QueryHandler> = {
   ...accountQueries,
 };
 
-/** A client asks something; what is not understood is refused and written down. */
+/** Handles a query. Unknown ones are refused and recorded. */
 export async function handleQuery(
   network: Network,
   connection: ServerConnection,

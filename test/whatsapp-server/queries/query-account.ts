@@ -166,13 +166,13 @@ function mexData(asked: BinaryNode | undefined, { person }: Query["companion"]):
   return undefined;
 }
 
-/** Everything around the own account. */
+/** Queries about the own account. */
 export const accountQueries: Record<string, QueryHandler> = {
   abt: props,
   privacy,
   blocklist,
   "w:profile:picture": picture,
-  // Confirmed without an effect since April 2026.
+  // Acknowledged without an effect since April 2026.
   status: done,
   disappearing_mode: disappearing,
   md,

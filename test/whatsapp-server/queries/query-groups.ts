@@ -16,7 +16,7 @@ import {
 import type { Query, QueryHandler } from "../query.ts";
 import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
 
-/** Groups: those of the network (`@g.us`) and one of them. */
+/** The network's groups (`@g.us`), or one of them. */
 export const groupQuery: QueryHandler = (query) => {
   const { iq, network, companion } = query;
   const to = iq.attrs.to ?? "";
@@ -65,7 +65,7 @@ function leave(network: Network, person: ServerPerson, { attrs: { id = "" } }: B
   return node("group", { id });
 }
 
-/** The form of a new group since the middle of 2026: its settings are said, and people with a LID by both addresses. */
+/** New groups since the middle of 2026 state their settings and both addresses of people with a LID. */
 function isOfToday(network: Network, requested: BinaryNode): boolean {
   const approval = child(child(requested, "membership_approval_mode"), "group_join");
   return (
@@ -80,7 +80,7 @@ function isOfToday(network: Network, requested: BinaryNode): boolean {
   );
 }
 
-/** Those who cannot be put into it stand in the answer too, each with the reason. */
+/** People who cannot be added are listed with the reason. */
 function create(network: Network, owner: ServerPerson, requested: BinaryNode): BinaryNode {
   const group = network.addGroup(requested.attrs.subject ?? "", owner, "lid");
   const refused: BinaryNode[] = [];
@@ -127,7 +127,7 @@ function change({ iq, first, network, companion }: Query, group: ServerGroup): B
   return result(iq, [node(first.tag, {}, outcomes)]);
 }
 
-/** The network's code against putting somebody into a group or changing what they are in it. */
+/** The error code against adding or changing a member. */
 function whyNot(network: Network, group: ServerGroup, action: string, jid: string): number | undefined {
   const person = network.findPerson(jid);
   if (!person) return 404;

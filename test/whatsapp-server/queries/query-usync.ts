@@ -15,7 +15,7 @@ import {
 } from "../protocol/nodes.ts";
 import type { QueryHandler } from "../query.ts";
 
-/** Who somebody is: devices, LID, whether there is such a number, what the status says. */
+/** Devices, LID, existence of a number, and about text. */
 export const usyncQuery: QueryHandler = ({ network, iq, first, companion }) => {
   if (first?.tag !== "usync") return undefined;
   const requested = children(child(first, "query")).map((one) => one.tag);
@@ -82,7 +82,7 @@ function part(
   }
 }
 
-/** Of a migrated person only by LID. */
+/** Migrated people only by LID. */
 const devicesOf = (person: ServerPerson, by: string | undefined): BinaryNode[] =>
   person.deviceless || (person.isMigrated && !by?.endsWith("@lid"))
     ? []
