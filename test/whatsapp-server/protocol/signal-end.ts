@@ -65,7 +65,7 @@ class MemoryKeys implements SignalKeyStoreWithTransaction {
   }
 }
 
-/** libsignal stores skipped sender keys without their type and cannot read them back. */
+/** Baileys stores skipped sender keys without their type and cannot read them back. */
 const repaired = (raw: Uint8Array): Uint8Array =>
   Buffer.from(JSON.stringify(JSON.parse(Buffer.from(raw).toString("utf8")), BufferJSON.replacer));
 
@@ -135,7 +135,7 @@ export class SignalEnd {
     return this.#repository.encryptMessage({ jid: address, data });
   }
 
-  /** Unlike libsignal, a phone leaves sessions unchanged that a message does not belong to. */
+  /** Unlike Baileys, a phone leaves sessions unchanged that a message does not belong to. */
   open(address: string, { type, ciphertext }: Sealed): Promise<Uint8Array> {
     const decrypt = () => this.#repository.decryptMessage({ jid: address, type, ciphertext });
     if (type === "pkmsg") return decrypt();
