@@ -11,7 +11,7 @@ beforeAll(buildDist);
 
 const MAIN = fileURLToPath(new URL("../dist/program/main.js", import.meta.url));
 
-/** Every command, with those that only gather others left out. */
+/** Every command, without groups. */
 const COMMANDS = [
   "serve",
   "try",

@@ -31,7 +31,7 @@ afterAll(async () => {
 const send = (args: string[], more: Record<string, string> = {}, input?: string) =>
   runCli(["send", ...args], { ...env, ...more }, { input });
 
-/** Sends to a program that is no gateway. */
+/** Sends to a server that is no gateway. */
 async function sendTo(program: RequestListener) {
   const server = createServer(program);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -41,7 +41,7 @@ async function sendTo(program: RequestListener) {
   return result;
 }
 
-/** The messages of the chat with Ana, newest first. */
+/** Messages of the chat with Ana, newest first. */
 const sent = async () => (await shop.client.listMessages({ id: shop.id, limit: 50 })).data;
 
 describe("waygate send", () => {
@@ -95,7 +95,7 @@ describe("waygate send", () => {
   test("does not send twice with the same idempotency key", async () => {
     const again = [ANA, "Once only", "--idempotency-key", "order-7"];
     const [first, second] = [await send(again), await send(again)];
-    // The status may have changed in between.
+    // The status may have changed meanwhile.
     const [id, sameId] = [first, second].map(({ stdout }) => stdout.split(" ")[1]);
     expect([first.code, second.code, sameId]).toEqual([0, 0, id]);
     expect((await sent()).filter(({ text }) => text === "Once only")).toHaveLength(1);

@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const MAIN = `${ROOT}dist/program/main.js`;
 const ANA = "5511988887777";
 const NOBODY = "5511999990000";
-/** The receipts may already be included in the response. */
+/** The response may already include the receipts. */
 const TAKEN = expect.stringMatching(/^(sent|delivered|read)$/);
 
 const ports = freePortsFor("mcp");
@@ -34,7 +34,6 @@ const nextPort = async () => Number((await ports.next()).value);
 let gateway: TestGateway;
 let sales: TestInstance;
 let assistant: McpClient;
-/** All output of the tools. */
 const lines: string[] = [];
 const toClose: McpClient[] = [];
 
@@ -82,7 +81,7 @@ async function read(uri: string) {
   return { mimeType, answer: JSON.parse(text) };
 }
 
-/** Forwards every request to the gateway, but closes the connection instead of sending the first response. */
+/** Forwards every request, but closes the connection instead of the first response. */
 async function startProxyThatLosesOneAnswer() {
   const keys: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
@@ -107,7 +106,7 @@ async function startProxyThatLosesOneAnswer() {
   return { url: `http://127.0.0.1:${port}`, keys: () => keys, close };
 }
 
-/** The texts of this chat, newest first. */
+/** Texts of this chat, newest first. */
 async function textsOf(jid: string): Promise<(string | null)[]> {
   const { data } = await sales.client.listChatMessages({ id: sales.id, jid });
   return data.map(({ text }) => text);
@@ -415,7 +414,7 @@ describe("an error that the MCP server reports", () => {
     expect(allowed.answer.data).toMatchObject({ id: other.id });
     const sent = await ask("send_message", { number: ANA, text: "By the key alone" }, alone);
     expect(sent.answer.data).toMatchObject({ status: TAKEN });
-    // The previous key still works for a while, but the gateway no longer shows it.
+    // The previous key still works for a while, but the gateway no longer returns it.
     await other.client.regenerateApiKey({ id: other.id, grace_seconds: 3_600 });
     const old = await ask("get_instance_status", {}, alone);
     expect(old.answer).toMatchObject({
@@ -497,7 +496,7 @@ describe("the MCP process", () => {
     child.stdin.end();
     expect((await output.next()).done).toBe(true);
     expect((await closed)[0]).toBe(0);
-    // In a checkout with recent changes, the program compiles itself first.
+    // In a checkout with recent changes the program compiles first.
   }, 180_000);
 
   test.each([

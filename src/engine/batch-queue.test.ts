@@ -142,7 +142,7 @@ describe("a batch writer with groups", () => {
   const item = (group: number, n: number): GroupedItem => ({ group, n });
   const locked = () => Object.assign(new Error("lock timeout"), { code: "55P03" });
 
-  /** Fails batches of several groups with one of the locked group; the group's own batches wait for the gate. */
+  /** Fails mixed batches with a job of the locked group. The group's own batches wait for the gate. */
   function createStory() {
     const gate = createGate();
     const batches: string[] = [];

@@ -24,7 +24,7 @@ function kindOf(run: LaneKind["run"], more: Partial<LaneKind> = {}): LaneKind {
 const inMs = (ms: number): Date => new Date(Date.now() + ms);
 const range = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
 
-/** An engine that polls no more by itself, with a lane whose first job has run. */
+/** An engine that no longer polls, with a lane whose first job has run. */
 async function startWithLane(run: LaneKind["run"]) {
   const engine = await story.start("a", [kindOf(run)], { pollMs: 60_000 });
   const lane = await story.lane("k", "one", [{}]);
@@ -33,7 +33,7 @@ async function startWithLane(run: LaneKind["run"]) {
   return { engine, lane };
 }
 
-/** A lane whose last job has just been deleted is still busy for a moment. */
+/** A lane stays busy for a moment after its last job is deleted. */
 async function reserveSoon(engine: Engine, lane: number, grp: string): Promise<JobReservation | undefined> {
   let place: JobReservation | undefined;
   await expect
@@ -69,7 +69,7 @@ describe("the engine", () => {
   it("runs a dispatched job without reading its row", async () => {
     const ran: Job[] = [];
     const { engine, lane } = await startWithLane(async (job) => note(ran, job));
-    // A read would let the job wait, and a lane that is reading takes no job without a read.
+    // During a read the lane takes no job without a read.
     const added: AddedJob[] = [];
     const dispatchAnother = async () => {
       const pos = added.length + 1;
@@ -195,7 +195,7 @@ describe("the engine", () => {
       if (job.pos < 2) await gate.opened;
       return DONE;
     };
-    // A machine that stands still for seconds must not cost the node its lane, whose jobs would begin again.
+    // A machine that stalls must not cost the node its lane, whose jobs would restart.
     const patient = { deadAfterMs: 3_600_000, selfFenceMs: 600_000 };
     const engine = await story.start("a", [kindOf(run, { laneConcurrency: 2 })], patient);
     const lane = await story.lane(
@@ -397,7 +397,7 @@ describe("many lanes", () => {
     const lastOfQuiet = order.findLastIndex((job) => job.key >= 250);
     const done = new Map<number, number>();
     for (const { key } of order.slice(0, lastOfQuiet)) done.set(key, (done.get(key) ?? 0) + 1);
-    // A round gives each lane one start; the lanes claimed first began a little earlier.
+    // Each round starts one job of each lane, and the lanes claimed first start slightly earlier.
     expect(Math.max(...done.values())).toBeLessThan(12);
   });
 
@@ -508,14 +508,14 @@ describe("the owner of a lane", () => {
     engine.markLaneLost(lane);
     expect(engine.findOwnedLane("k", "one")).toBeUndefined();
     await database.pool.query("update lane set owner = null");
-    // Three polls of all lanes later, the lane is still not claimed.
+    // After three polls of all lanes the lane is still free.
     const { rows } = await database.pool.query("select heartbeat from node");
     await expect
       .poll(async () => (await database.pool.query("select heartbeat from node")).rows[0].heartbeat)
       .toBeGreaterThan(rows[0].heartbeat + 2);
     expect([running, ended]).toEqual([[1], 0]);
     gate.open();
-    // A claim that was under way when the lane was lost has raised the epoch once more.
+    // A claim in progress when the lane was lost has raised the epoch again.
     await expect.poll(() => running[1]).toBeGreaterThan(1);
   });
 
@@ -535,18 +535,18 @@ describe("the owner of a lane", () => {
   it("claims no lane while its process lags behind", async () => {
     const opened: number[] = [];
     const onClaimed: LaneKind["onClaimed"] = async (lane) => void opened.push(lane.id);
-    // A process with a long delay can miss its heartbeats; here only a request makes it poll.
+    // A stalled process can miss heartbeats; here only a request makes it poll.
     const slow = { heartbeatMs: 60_000, deadAfterMs: 3_600_000, selfFenceMs: 1_800_000 };
     const engine = await story.start("a", [kindOf(async () => DONE, { onClaimed })], slow);
     engine.wake([await story.lane("k", "first")]);
     await expect.poll(() => opened.length).toBe(1);
     let turns = 0;
-    // As if opening sessions kept the process busy.
+    // Simulates a process that is busy opening sessions.
     const busy = setInterval(() => {
       for (const until = performance.now() + 130; performance.now() < until; );
       turns += 1;
     }, 0);
-    // A poll that began before has ended by then.
+    // An earlier poll has ended by then.
     await expect.poll(() => turns).toBeGreaterThan(2);
     const { rows } = await database.pool.query<{ id: number }>(
       "insert into lane (kind, key) select 'k', n::text from generate_series(1, 120) n returning id",

@@ -17,7 +17,7 @@ function failure(code: string): Error {
   return Object.assign(new Error("no"), { code });
 }
 
-/** Fails with these codes, one after the other, and then works. */
+/** Fails with these codes in order, and then works. */
 function failing(...codes: string[]) {
   return vi.fn(async () => {
     const code = codes.shift();
@@ -60,7 +60,7 @@ const other = (heartbeat: number, extra: object = {}) => ({
   ...extra,
 });
 
-/** Polls every second, as if the response came at once. */
+/** Polls every second with immediate responses. */
 function watchFor(heartbeats: number[]): { watch: FailureDetector; suspects: string[][] } {
   const watch = new FailureDetector("a", 12_000);
   const suspects = heartbeats.map((heartbeat, second) =>

@@ -9,7 +9,7 @@ import type { LaneWorkerOptions } from "../../test/stories/engine/lane-worker.ts
 beforeAll(buildDist);
 
 const PROGRAM = fileURLToPath(new URL("../../dist/test/stories/engine/lane-worker.js", import.meta.url));
-// Longer than a busy machine can pause a process: only the killed node may be declared dead.
+// Longer than a busy machine pauses a process, so that only the killed node is declared dead.
 const TIMES = { heartbeatMs: 200, deadAfterMs: 4_000, selfFenceMs: 3_000 };
 
 /** Thousands of jobs, on a machine that other tests keep busy. */
@@ -50,7 +50,7 @@ async function count(sql: string): Promise<number> {
   return (await pool.query<{ count: number }>(`select count(*) from ${sql}`)).rows[0]?.count ?? 0;
 }
 
-/** First tries that did not follow the job before them in their group. */
+/** First attempts that did not follow the previous job of their group. */
 function countOutOfOrder(): Promise<number> {
   const firsts = "select min(id) as id, lane, grp, pos from ledger group by lane, grp, pos";
   const steps = `select pos - lag(pos, 1, 0::bigint) over (partition by lane, grp order by id) as step from (${firsts}) as firsts`;

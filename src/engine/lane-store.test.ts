@@ -108,7 +108,7 @@ describe("two nodes that claim the lanes of a dead node", () => {
     await addNode("gone", true);
     await addLanes(10, "gone");
     const role = `taker_${randomBytes(4).toString("hex")}`;
-    // A policy that waits stops the statement of this role in the middle of its scan.
+    // A policy that sleeps stops this role's statement within its scan.
     await pool.query(`
       create role ${role}; grant all on all tables in schema public to ${role};
       create function pass_gate() returns boolean volatile language plpgsql as

@@ -45,7 +45,7 @@ describe("recurring jobs", () => {
     const tick = { name: "tick", everyMs: 200, run };
     await Promise.all(["a", "b", "c"].map((id) => startNode(id, [tick])));
     await expect.poll(() => runs).toBeGreaterThanOrEqual(6);
-    // As many as the times that were due, each an interval after the one before.
+    // One run for each due time, an interval apart.
     expect(times.size).toBeGreaterThanOrEqual(runs - 1);
     const sorted = [...times].toSorted((a, b) => a - b);
     for (const [nth, at] of sorted.slice(1).entries()) expect(at - (sorted[nth] ?? 0)).toBeGreaterThan(198);

@@ -5,7 +5,7 @@ import { listedTools } from "./listed-tools.ts";
 import { readPages } from "./read-pages.ts";
 import { type ReportProgress, withProgress } from "./with-progress.ts";
 
-/** A list of the given number of rows, in pages; the cursor is the first row of the next page. */
+/** A paginated list. The cursor is the first row of the next page. */
 function listOf(rows: number) {
   const asked: (string | undefined)[] = [];
   const list = async ({ limit, cursor }: { limit: number; cursor: string | undefined }) => {
@@ -51,7 +51,7 @@ test("a read of all pages ends after about a million characters", async () => {
   expect(pagination).toEqual({ has_more: true, next_cursor: "400" });
 });
 
-/** A host that calls the only tool of a server, which does this work. */
+/** A host that calls a server's only tool, which runs `work`. */
 async function callerOf(work: (report: ReportProgress) => Promise<void>) {
   const server = new Server({ name: "server", version: "1" }, { capabilities: { tools: {} } });
   server.setRequestHandler("tools/call", async (_, context) => {
@@ -104,7 +104,7 @@ test.each([
   await client.close();
 });
 
-/** The objects in a JSON Schema that have fields of their own. */
+/** The objects in a JSON Schema with own fields. */
 function objectsIn(schema: unknown): { properties: unknown; additionalProperties?: unknown }[] {
   if (typeof schema !== "object" || schema === null) return [];
   return [...("properties" in schema ? [schema] : []), ...Object.values(schema).flatMap(objectsIn)];

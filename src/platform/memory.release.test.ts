@@ -8,7 +8,7 @@ beforeAll(buildDist);
 const MODULE = new URL("../../dist/src/platform/with-small-young-generation.js", import.meta.url);
 const MB = 2 ** 20;
 
-/** A program that keeps what it allocates, as one that loads modules does. */
+/** A program that keeps what it allocates, like one that loads modules. */
 const PROGRAM = `
   import { getHeapSpaceStatistics } from "node:v8";
   import { withSmallYoungGeneration } from "${MODULE}";
@@ -32,7 +32,7 @@ test("the young generation stays small during the work, and grows after it", asy
 
 const IDLE_MODULE = new URL("../../dist/src/platform/release-memory-when-idle.js", import.meta.url);
 
-/** Holds much for a while, and is then idle until most of it is given back. */
+/** Holds much memory for a while, and is then idle until most of it is returned. */
 const IDLE_PROGRAM = `
   import { getHeapStatistics } from "node:v8";
   import { releaseMemoryWhenIdle } from "${IDLE_MODULE}";
@@ -43,12 +43,12 @@ const IDLE_PROGRAM = `
   const busy = heap();
   kept = [];
   releaseMemoryWhenIdle(100);
-  // V8 keeps its young generation, of 32 MB on Node 20.
+  // V8 keeps its young generation, which has 32 MB on Node 20.
   while (heap() > first + 50 * ${MB}) await new Promise((resolve) => setTimeout(resolve, 50));
   console.log(busy - first);`;
 
 test("an idle process gives back the memory that it no longer needs", async () => {
-  // Without V8's own collections of an idle process, it ends only once the gateway's has given the memory back.
+  // Without V8's own idle collections, it ends only after that of the gateway.
   const args = ["--no-memory-reducer", "--input-type=module", "-e", IDLE_PROGRAM];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 120_000 });
   expect(Number(stdout)).toBeGreaterThan(90 * MB);

@@ -42,7 +42,7 @@ describe("a node without the session", () => {
   let shop: TestInstance;
   let elsewhere: Client;
   let elsewhereUrl: string;
-  /** Under which the other node calls the gateway. */
+  /** URL at which the other node calls the gateway. */
   let nodeUrl: string;
   beforeAll(async () => {
     const settings = await settingsOf(() => gateway?.url);
@@ -121,7 +121,7 @@ describe("a node without the session", () => {
       const checked = await elsewhere
         .checkContacts({ id: shop.id, numbers: ["5511999990012"], refresh: true })
         .catch((error) => error);
-      // 409 while the session returns and needs longer than the operation waits.
+      // 409 while the session reconnects for longer than the operation waits.
       if (checked instanceof Error) expect([409, 503]).toContain((checked as WaygateError).status);
       return !(checked instanceof Error);
     });
@@ -162,7 +162,7 @@ test("without a worker async sends are refused, and without a session node sync 
   }
 });
 
-/** A proxy in front of a node that runs the operation and dies before its response. */
+/** A proxy in front of a node that runs the operation and fails before its response. */
 async function startDying(url: string): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     const body = await text(request);

@@ -4,7 +4,7 @@ import { startTestGateway, type TestGateway, waitUntil } from "../../test/gatewa
 import { type DatabaseProxy, startDatabaseProxy } from "../../test/servers/database-proxy.ts";
 
 let store: TestDatabase;
-/** A stand-in for the pooler. */
+/** Stands in for the pooler. */
 let proxy: DatabaseProxy;
 let gateway: TestGateway;
 

@@ -37,7 +37,7 @@ async function undecided(): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Accepted, or rejected with this status. */
+/** "accepted", or the status of the error. */
 async function answerOf(request: Promise<unknown>): Promise<unknown> {
   return request.then(
     () => "accepted",

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.drop());
 
-/** The server passes each connection to the database on after this many milliseconds. */
+/** Delays each connection to the database by `ms`. */
 async function delayConnections(databaseUrl: string, ms: number) {
   const url = new URL(databaseUrl);
   const port = Number(url.port);

@@ -43,7 +43,7 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   const refused = await request();
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
   expect(await refused.json()).toMatchObject({ success: false, code: "UNAVAILABLE" });
-  // The results of the checks do not matter: on a slow machine the database may respond late.
+  // The results do not matter: on a slow machine the database may respond late.
   for (const path of ["health", "health/ready", "health/live"]) {
     expect(await (await fetch(`${gateway.url}/${path}`)).json()).toMatchObject({ name: "Waygate" });
   }

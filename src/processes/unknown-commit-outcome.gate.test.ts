@@ -31,7 +31,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   await release();
-  // The database failure of the previous test is over.
+  // The database of the previous test is available again.
   await waitUntil(async () => (await shop.client.getInstanceStatus({ id: shop.id })).data.connected);
 });
 
@@ -54,7 +54,7 @@ async function hanging(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** An async send with a file whose connection breaks in the middle of its commit, which continues. */
+/** An async send with a file whose connection breaks during its commit, which continues. */
 async function sendIntoStall(number: string): Promise<{ sending: Promise<SendResult> }> {
   const input = { id: shop.id, number, base64: inBase64(SAMPLE.png), async: true } as const;
   await stall();
@@ -87,7 +87,7 @@ async function messagesTo(number: string): Promise<{ message_id: string; status:
   return rows;
 }
 
-/** How many events report that the message of a response has failed. */
+/** How many events report the message as failed. */
 async function countReportedFailures({ message_id = "" }: SendResult): Promise<number> {
   const { rows } = await store.database.pool.query<{ body: string }>(
     "select convert_from(body, 'UTF8') as body from event where event = 'message.failed'",

@@ -36,7 +36,6 @@ afterEach(async () => {
 
 const keys = () => ({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: shop.api_key });
 
-/** Starts the command, and waits until it is ready. */
 async function listen(args: string[] = [], env: Record<string, string> = keys()): Promise<CliProcess> {
   const started = startCli(["listen", ...args], env);
   running.push(started);
@@ -119,7 +118,7 @@ describe("waygate listen", () => {
       isOver = true;
     });
     await waitUntil(() => said.includes("Ctrl-C"));
-    // The first line ends the reader; a later one tells the writer.
+    // The first line ends the reader, and a later one raises EPIPE in the writer.
     await waitUntil(async () => {
       if (!isOver) await receive("one more");
       return isOver;

@@ -127,7 +127,7 @@ function signed(body: string, secret = SECRET): RequestInit {
   return { method: "POST", headers, body };
 }
 
-/** Sends bytes as they are, and returns what comes back until the connection ends. */
+/** Sends raw bytes and returns the response. */
 function sendRaw(bytes: string): Promise<string> {
   const { hostname, port } = new URL(listener.url);
   return new Promise((resolve) => {
@@ -141,7 +141,7 @@ function sendRaw(bytes: string): Promise<string> {
   });
 }
 
-/** The listener still works: the last word of every hostile test. */
+/** Checks at the end of every hostile test that the listener still works. */
 async function expectWell(): Promise<void> {
   const { length } = received;
   expect((await fetch(listener.url, signed("{}"))).status).toBe(202);

@@ -28,7 +28,7 @@ describe("the database of `waygate restore`", () => {
     await expect(restore("-", "postgres://waygate:", "secret@127.0.0.1/x\nrest")).rejects.toThrow(
       "There is no file",
     );
-    // The settings contain what was read.
+    // The settings contain the entered value.
     await expect(restore("-", "mysql://x\n")).rejects.toThrow("DATABASE_URL");
     expect(warn).not.toHaveBeenCalled();
   });
@@ -64,7 +64,6 @@ beforeAll(async () => {
 });
 afterAll(() => test.stop());
 
-/** The output of a command. */
 async function print(command: Promise<void>): Promise<string> {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   try {

@@ -35,7 +35,7 @@ const signedIn = () => ({
   WAYGATE_PASSWORD: OWNER.password,
 });
 
-/** Each step, as its lines begin. */
+/** The start of the lines of each step. */
 const STEPS = [
   /^1\. Sign in\n {3}(POST|GET) /m,
   /^2\. Create an instance .*\n {3}POST \/api\/v1\/instances: instance \d+/m,
@@ -100,7 +100,7 @@ describe("waygate try at a gateway that runs", () => {
 
   test("removes the instance when it is interrupted", async () => {
     const [receiver, gate] = [await startReceiver(), createGate()];
-    // The gateway waits for the response to its test event until then.
+    // Until then the gateway waits for the response to its test event.
     receiver.respond(async (_, response) => {
       await gate.opened;
       response.writeHead(200).end();
@@ -117,7 +117,7 @@ describe("waygate try at a gateway that runs", () => {
 });
 
 describe("waygate try from nothing", () => {
-  /** No test may leave its data, or point at those of the user. */
+  /** Uses only temporary data. */
   const alone = () => ({
     TMPDIR: scratch.path,
     DATABASE_URL: "postgres://127.0.0.1:1/never",

@@ -33,7 +33,7 @@ afterAll(async () => {
   await test.drop();
 });
 
-/** Everything that the throttle has counted is now in the past. */
+/** Moves the throttle's counts into the past. */
 beforeEach(() => passTime(7_200));
 
 async function passTime(seconds: number): Promise<void> {
@@ -144,7 +144,7 @@ describe("signing in", () => {
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(1);
     }
     expect((await login(email)).status).toBe(200);
-    // A password that waits for its turn holds no place for more than five others.
+    // At most five others may wait for password checks.
     const flood = await Promise.all(
       Array.from({ length: 30 }, (_, nth) => login(`flood${nth}@example.com`, "wrong wrong wrong")),
     );
@@ -523,7 +523,7 @@ describe("a sign-in that is more than ten minutes old", () => {
   });
 });
 
-/** Routes that look like an act, and why a sign-in may call them without the password. */
+/** Routes that look like sensitive actions, and why they need no password confirmation. */
 const HARMLESS = {
   confirmPassword: "takes the password itself",
   changePassword: "takes the password itself",
@@ -544,7 +544,7 @@ const HARMLESS = {
   deleteQuickReply: "can be saved again",
 };
 
-/** Whether method, path or fields of a route say that it gives access, moves data, or deletes for good. */
+/** Whether method, path or fields of a route grant access, move data, or delete it irreversibly. */
 function looksLikeAct({ http, input, output, raw, streamed }: Route): boolean {
   const [method = "", path = ""] = http.split(" ");
   if (method === "DELETE") return true;

@@ -25,7 +25,7 @@ interface Person {
   client: Client;
 }
 
-/** An account created by the given caller, with its first user signed in. */
+/** An account created by this caller, with its first user signed in. */
 async function makeAccount(
   by: Client,
   input: { account_type?: "reseller" | "client"; plan_id?: number; trial_ends_at?: string } = {},
@@ -39,7 +39,7 @@ async function clientOf(email: string, password = PASSWORD): Promise<Client> {
   return (await signIn(test.url, { email, password })).client;
 }
 
-/** The error of a request, as code and details. */
+/** Code and details of the request's error. */
 async function refusal(asking: Promise<unknown>) {
   const error = await asking.then(() => undefined).catch((thrown: unknown) => thrown);
   if (!(error instanceof WaygateError)) throw new Error("It was not refused.", { cause: error });

@@ -26,7 +26,7 @@ async function clientOf(email: string): Promise<Client> {
   return (await signIn(gateway.url, { email })).client;
 }
 
-/** Tables, including those of the sandbox network, that still have rows of the account. */
+/** Tables with rows of the account, including those of the sandbox network. */
 async function findRows(account_id: number): Promise<string[]> {
   const { rows: tables } = await sql<{ name: string }>`
     select c.table_schema || '.' || c.table_name as name
@@ -51,7 +51,7 @@ async function findAccounts(id: number): Promise<number> {
   return found.length;
 }
 
-/** Resolves once the accounts are gone. Calls the next run of the removals at once. */
+/** Resolves when the accounts are gone. Runs the next removal at once. */
 async function untilGone(...ids: number[]): Promise<void> {
   await waitUntil(async () => {
     await gateway.advance(5_000);
@@ -60,7 +60,7 @@ async function untilGone(...ids: number[]): Promise<void> {
   });
 }
 
-/** An instance with messages, a webhook and more, as in the account of a departing customer. */
+/** Fills an account with an instance, messages, a webhook and more. */
 async function fillAccount(user: Client): Promise<{ id: number; api_key: string }> {
   const { data } = await user.createInstance({ name: "Sales", network: "sandbox" });
   const { id, api_key } = data;
@@ -156,7 +156,7 @@ describe("removing an account", () => {
   it("prevents adding an instance or a customer to the account meanwhile", async () => {
     const address = "hidden@example.com";
     const { id } = await makeAccount(address, "reseller");
-    // An instance whose removal never ends keeps the account in the middle of its own removal.
+    // An instance whose removal never ends stops the account's removal in the middle.
     await (await clientOf(address)).createInstance({ name: "Left", network: "sandbox" });
     await sql`update account set removed_at = now() where id = ${id}`.execute(gateway.database.db);
     const admin = createClient({ baseUrl: gateway.url, adminToken: ADMIN_TOKEN });

@@ -42,7 +42,7 @@ async function record(count: number): Promise<void> {
 
 const verify = (head?: string) => verifyAudit(test.database.db, box, { head });
 
-/** As the owner of the database could do. */
+/** Changes rows as the database's owner can. */
 async function tamper(statement: string): Promise<void> {
   await sql`set session_replication_role = replica; ${sql.raw(statement)}; set session_replication_role = origin`.execute(
     test.database.db,

@@ -81,7 +81,7 @@ const paths = () => web.requests.map(({ path }) => path);
 
 const text = (body: string) => (response: ServerResponse) => void response.end(body);
 const hang = () => {};
-/** The number comes after the part that is read. */
+/** The version comes after the part that is read. */
 const oversized = (response: ServerResponse): void =>
   void response.end(" ".repeat(3 * 1024 * 1024) + serviceWorkerOf(NEWER));
 

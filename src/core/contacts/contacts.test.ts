@@ -10,7 +10,7 @@ import { WaygateError } from "../../client/client.ts";
 const LONG = "5511987650007";
 const SHORT = "551187650007";
 const ANA = "5511977771234";
-/** A number of the maximum length that belongs to no country; the sandbox's own numbers are longer. */
+/** A number of the maximum length without a country; the sandbox's own numbers are longer. */
 const LID_DIGITS = "100011999990058";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => story.stop());
 
-/** A number check with the sandbox restores Ana's LID there. */
+/** A number check in the sandbox restores Ana's LID. */
 async function giveLid(): Promise<void> {
   const { db } = story.gateway.database;
   await db
@@ -131,7 +131,7 @@ test("a lead with the digits of a LID without a phone is the same lead that mess
 
 let personCount = 0;
 
-/** A contact that has never written. */
+/** A contact without messages. */
 function newPerson() {
   personCount += 1;
   const phone = `5521${10_001_000 + personCount}`;
@@ -322,7 +322,7 @@ describe("a number with two formats", () => {
 
   test("that is accepted while the network is unavailable is corrected when it is sent", async () => {
     await client().sandboxDrop({ id: id() });
-    // The log remains, whereas the connection may be back before the test reads it.
+    // The log remains, but the connection may return before the test reads it.
     const { pool } = story.gateway.database;
     const lost = "select from connection_log where instance_id = $1 and status = 'reconnecting'";
     await waitUntil(async () => (await pool.query(lost, [id()])).rowCount);

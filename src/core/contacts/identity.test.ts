@@ -23,7 +23,7 @@ const db = () => store.database.db;
 const ACCOUNT = 1;
 let instances = 0;
 
-/** A new contact, on an instance of its own. */
+/** A new contact on its own instance. */
 function newPerson() {
   instances += 1;
   const phone = `55219${10_000_000 + instances}`;

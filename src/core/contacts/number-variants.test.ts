@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.drop());
 
-/** Each country with two formats and two without, all first digits that can matter, and lengths around the limits. */
+/** Countries with two formats and two countries without, all relevant first digits, and lengths near the limits. */
 function generateNumbers(): string[] {
   const digits = [..."0123456789"];
   const starts = ["55", "55119", "52", "521", "54", "549", "1", "351"].flatMap((start) =>

@@ -91,7 +91,7 @@ async function tellOfSession(): Promise<void> {
 
 type ConnectionRecorder = ReturnType<typeof createConnectionRecorder>;
 
-/** For events that the sandbox network never causes. */
+/** Records events that the sandbox network never causes. */
 async function sessionSays({ id }: TestInstance, event: Parameters<ConnectionRecorder["record"]>[1]) {
   const { engine } = gateway.gateway;
   await createConnectionRecorder({ db: gateway.database.db, engine }).record(id, event);

@@ -30,7 +30,7 @@ const PHONE = "5511988887777";
 const BIA = "5511977771234";
 const REFUSES = "5511966660001";
 
-/** Causes all 14 events, on the sandbox network and over real HTTP. */
+/** Causes all 14 events on the sandbox network over HTTP. */
 async function tellStory(): Promise<void> {
   const shop = await gateway.createInstance({ name: "Sales" });
   const { id, client } = shop;
@@ -39,7 +39,7 @@ async function tellStory(): Promise<void> {
   receiver.trust(webhook.secret);
 
   await client.connectInstance({ id });
-  // As the network says when nobody has scanned the last QR.
+  // Reported after the last QR code expires.
   const recorder = createConnectionRecorder({ db: gateway.database.db, engine: gateway.gateway.engine });
   await recorder.record(id, { type: "qr_expired" });
   await arrives("instance.qr_expired");

@@ -15,15 +15,15 @@ interface Frame {
   data: any;
 }
 
-/** The part of a stream that a client has read so far. */
+/** The frames that a client has read so far. */
 interface Reading {
   frames: Frame[];
   comments: string[];
-  /** Resolves when the gateway has ended the stream. */
+  /** Resolves when the gateway ends the stream. */
   ended: Promise<void>;
-  /** Resolves with the first frames, at least as many as given. */
+  /** Resolves with the first `count` frames or more. */
   first(count: number): Promise<Frame[]>;
-  /** Resolves once it has a frame for each of these texts. */
+  /** Resolves when each of these texts is in a frame. */
   has(...texts: string[]): Promise<void>;
   close(): Promise<void>;
 }
@@ -108,7 +108,7 @@ async function consume(
       }
     }
   } catch {
-    // Closed by the client or by the gateway.
+    // Closed by the client or the gateway.
   }
 }
 
@@ -197,7 +197,7 @@ describe("the event stream of an instance", () => {
     slow.response.pause();
     const fast = await openRaw();
     await readMost(fast.response);
-    // 16 pages of 50 events are the fast reader's; some megabytes fit into the sockets to the slow one.
+    // The fast reader takes 16 pages of 50 events; the slow one's socket buffers a few megabytes.
     expect(pagesRead()).toBeGreaterThanOrEqual(16);
     expect(pagesRead()).toBeLessThan(16 + 8);
     await readMost(slow.response);
@@ -205,7 +205,7 @@ describe("the event stream of an instance", () => {
     for (const { asked } of [slow, fast]) asked.destroy();
   });
 
-  /** A stream of all events of the shop, as bytes. */
+  /** A raw stream of the shop's events. */
   async function openRaw() {
     const asked = request(`${gateway.url}/api/v1/instances/${shop.id}/events/stream`, {
       headers: { "x-api-key": shop.api_key, "last-event-id": "0" },
@@ -214,7 +214,7 @@ describe("the event stream of an instance", () => {
     return { asked, response: response as IncomingMessage };
   }
 
-  /** Parts may end within a frame. */
+  /** Chunks may end within a frame. */
   async function readMost(response: IncomingMessage): Promise<void> {
     let ids = 0;
     response.on("data", (part: Buffer) => {

@@ -38,7 +38,7 @@ const request = (http: string, body?: object) => {
   return story.request(`${method} /api/v1/instances/${sales.id}/${path}`, body);
 };
 
-/** A group of the shop with the given members. */
+/** A group of the shop with these members. */
 async function makeGroup(...participants: string[]) {
   const { data } = await sales.client.createGroup({
     id: sales.id,
@@ -48,7 +48,7 @@ async function makeGroup(...participants: string[]) {
   return data;
 }
 
-/** A group that a contact created with the shop as a member. */
+/** A contact's group with the shop as a member. */
 async function otherGroup(input: { admin?: boolean; participants?: string[] } = {}) {
   const made = { id: sales.id, from: ADMIN, subject: "Theirs", ...input };
   const { jid } = (await sales.client.sandboxGroup(made)).data;
@@ -60,10 +60,10 @@ async function otherGroup(input: { admin?: boolean; participants?: string[] } = 
 const getGroup = async (jid: string, refresh = false) =>
   (await sales.client.getGroup({ id: sales.id, jid, refresh })).data;
 
-/** Requests about groups that have reached the network. */
+/** Group requests that reached the network. */
 const asked = async (action: string) => (await story.ledger({ action })).length;
 
-/** As if the given time had passed since the last request to the network. */
+/** Moves the last network request into the past. */
 const age = (minutes: number) =>
   story.gateway.database.pool.query(
     `with list as (update group_list set read_at = read_at - $1 * interval '1 minute')

@@ -87,7 +87,7 @@ async function serve(changes: Partial<HealthCheckOptions> = {}, adminToken?: str
   return { url, client: createClientOf(healthContract, { baseUrl: url, adminToken }) };
 }
 
-/** Each check has a timeout of one second, which a slow machine may exceed; it runs again after two. */
+/** Each check has a timeout of one second, which a slow machine may exceed. It repeats after two. */
 const eventually = (look: () => Promise<void>) => vi.waitFor(look, { timeout: 60_000, interval: 100 });
 
 describe("health", () => {

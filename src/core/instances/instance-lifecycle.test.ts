@@ -258,7 +258,7 @@ describe("removing an instance", () => {
     return (await db().selectFrom("message").select("id").where("instance_id", "=", id).execute()).length;
   }
 
-  /** The sandbox network's data about a phone and its senders. */
+  /** The sandbox network's rows for a phone and its senders. */
   async function keptOf({ phone, from, files }: { phone: string; from: string; files: string[] }) {
     const devices = sql`select id from sandbox.device where phone = ${phone}`;
     const { rows } = await sql`
@@ -294,7 +294,7 @@ describe("removing an instance", () => {
     }
   });
 
-  /** Locks the webhooks of an instance, so that its removal pauses in the middle. */
+  /** Locks the webhooks of an instance, which stops its removal in the middle. */
   async function hold(own: ReturnType<typeof db>, id: number) {
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -316,7 +316,6 @@ describe("removing an instance", () => {
     };
   }
 
-  /** Waits for a lock that another transaction holds. */
   async function areWaiting(many: number): Promise<boolean> {
     const { rows } = await sql<{ n: number }>`
       select count(*) as n from pg_stat_activity

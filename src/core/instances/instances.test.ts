@@ -433,7 +433,7 @@ describe("a new API key", () => {
     const first = { token: body.data.api_key };
     expect([await status(id, key), await status(id, first)]).toEqual([200, 200]);
     await regenerate(other.id, user, { grace_seconds: 3_600 });
-    // As if the hour had passed.
+    // Simulates that the hour has passed.
     const pass =
       "update api_key set expires_at = expires_at - interval '1 hour' where instance_id = $1 and expires_at is not null";
     await rows(pass, other.id);

@@ -10,7 +10,7 @@ const LOGIN = { email: "boss@shop.example", password: PASSWORD };
 let test: TestGateway;
 let request: HttpRequester;
 let owned: TestInstance;
-/** An instance of a client account, created while the account could use the sandbox. */
+/** Instances created while the account could use the sandbox. */
 let shops: { id: number; key: string };
 /** A queued send of that instance. */
 let queued: string;
@@ -38,7 +38,7 @@ const REFUSED = {
   message: expect.stringContaining("The sandbox network is disabled for this account."),
 };
 
-/** The response of each sandbox route to an empty body, or to a body with every field. */
+/** The responses of each sandbox route to an empty body and to one with every field. */
 async function answersOf({ id, key }: { id: number; key: string }): Promise<string[]> {
   const from = "5511987651234";
   const body = {

@@ -47,7 +47,7 @@ const db = () => story.gateway.database.db;
 const downloadMedia = SandboxSession.prototype.downloadMedia;
 type Download = typeof downloadMedia | undefined;
 
-/** How sessions fetch files until the end of the test. */
+/** Sets how sessions download files in this test. */
 function fetchWith(how: Download): void {
   Object.assign(SandboxSession.prototype, { downloadMedia: how });
 }
@@ -95,7 +95,7 @@ function get(path: string, headers: Record<string, string> = {}) {
 const tryDownload = (message_id: string) =>
   story.sales.client.downloadMedia({ id: story.sales.id, message_id });
 const openStore = (node: string) => FolderMediaStore.open(join(dir.path, "media"), { node, isShared: false });
-/** Deletes the files that nothing refers to. */
+/** Deletes unreferenced files. */
 async function sweep(): Promise<void> {
   await sweepFiles({
     db: db(),
@@ -105,7 +105,7 @@ async function sweep(): Promise<void> {
 }
 const pathOf = (mediaId: string) => `/api/v1/instances/${story.sales.id}/media/${mediaId}`;
 
-/** Files in the store, by path in the data directory. */
+/** Stored files by path in the data directory. */
 async function stored(): Promise<string[]> {
   const all = await readdir(join(dir.path, "media"), { recursive: true, withFileTypes: true });
   return all.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -291,7 +291,7 @@ describe("a received file", () => {
     });
     const id = await receive(randomBytes(5000));
     await waitUntil(() => isHanging);
-    // Ends the grace period of the engine: a hanging job is left behind like a killed one.
+    // Ends the engine's grace period, which abandons a hanging job like a kill.
     await story.gateway.gateway.stop({ graceMs: 10 });
     fetchWith(downloadMedia);
     await story.restart();

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await sql`delete from sandbox.media`.execute(db());
   expect(await used()).toBe(0);
 });
-// The usage always equals a count of the rows.
+// The usage always equals the sum over the rows.
 afterEach(async () => {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(size), 0)::bigint as bytes from (
@@ -59,7 +59,7 @@ async function receive(bytes: Buffer): Promise<string> {
   return (await client.sandboxReceive({ id, from: FROM, media })).data.message_id;
 }
 
-/** The file of a message as the API shows it, once it is no longer pending. */
+/** The file of a message in the API once it is no longer pending. */
 async function fileOf(messageId: string) {
   const find = async () => {
     const { data } = await story.sales.client.listMessages({ id: story.sales.id, limit: 50 });
@@ -80,7 +80,7 @@ test("the same content counts once against the quota, and is released with its l
   const bytes = randomBytes(FILE_BYTES);
   const [one, other] = [await receive(bytes), await receive(bytes)];
   for (const id of [one, other]) expect(await fileOf(id)).toMatchObject({ status: "ready" });
-  // The sandbox network has one copy per message.
+  // The sandbox network has one copy for each message.
   expect(await used()).toBe((1 + 2) * FILE_BYTES);
   await fileOf(await receive(randomBytes(FILE_BYTES)));
   expect(await used()).toBe((2 + 3) * FILE_BYTES);

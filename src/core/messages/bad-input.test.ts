@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  // The file of an accepted send is moved when the send has completed.
+  // An accepted send moves its file when it completes.
   await waitUntil(async () => (await story.rows()).files === 0);
   expect(await story.rows(), "what the refused request has left behind").toEqual(before);
 });

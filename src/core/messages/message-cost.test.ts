@@ -4,7 +4,7 @@ import { type Receiver, startReceiver } from "../../../test/servers/receiver.ts"
 import { expectAtMost, type StatementMeter, startStatementMeter } from "../../../test/statement-meter.ts";
 import { startWhatsAppGateway, type WhatsAppGateway } from "../../../test/whatsapp-gateway.ts";
 
-/** Until the prepared statements are known to both sides. */
+/** Fills the caches of prepared statements. */
 const WARM_UP = ["Oi", "Tudo bem?", "Até logo"];
 
 let on: WhatsAppGateway;

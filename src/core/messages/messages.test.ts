@@ -9,7 +9,7 @@ import {
 import type { Engine } from "../../engine/engine.ts";
 import { requireQueue } from "./send/prepare-send.ts";
 
-/** The two formats of one Brazilian number; the sandbox knows only the one without the ninth digit. */
+/** Both formats of a Brazilian number. The sandbox knows only the one without the ninth digit. */
 const LONG = "5511987650007";
 const SHORT = "551187650007";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
@@ -105,7 +105,7 @@ test("an edit that is the first to link LID and phone changes the message stored
 const FRIEND = "5511988881111";
 const to = (last4: string) => `551198888${last4}`;
 
-/** Queues a send; its message's id is returned. */
+/** Queues a send. Returns the message id. */
 async function queue(number: string, text: string, { id, client }: TestInstance = story.sales) {
   return (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
 }

@@ -32,7 +32,7 @@ beforeEach(() => store.database.pool.query("truncate pseudonym"));
 
 const asked = (parts: AnonymisationPart[], request = 1) => ({ request, parts: new Set(parts) });
 
-/** The value of a column after its treatment, in row 4 of instance 9. */
+/** A column's value after its treatment, in row 4 of instance 9. */
 async function treat<Value>(
   { parts, to }: Treatment,
   value: RawBuilder<unknown>,

@@ -25,7 +25,7 @@ function nameOf(table: string, days: number): string {
   return `${table}_${daysAgo(days).toISOString().slice(0, 10).replaceAll("-", "")}`;
 }
 
-/** Records an event of that many days ago with a delivery, and returns the event's id. */
+/** Records an event `days` ago with a delivery. Returns the event id. */
 async function recorded(days: number, status: string): Promise<string> {
   const at = daysAgo(days);
   await ensurePartitions(store.database.db, at);

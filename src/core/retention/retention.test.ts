@@ -26,7 +26,7 @@ const db = () => gateway.database.db;
 const expireMessages = (defaultMs: number) => applyRetention(db(), MESSAGE_RETENTION, defaultMs);
 let personCount = 0;
 
-/** The id of a message sent this many days ago. */
+/** Id of a message sent `daysAgo`. */
 async function sent(daysAgo: number, media?: object): Promise<string> {
   const to = { id: shop.id, number: `55118${7000 + personCount++}2222` };
   const { data } = media
@@ -102,7 +102,7 @@ async function ids(query: ReturnType<typeof sql<{ id: unknown }>>): Promise<unkn
   return (await query.execute(db())).rows.map(({ id }) => id);
 }
 
-/** Four events, twenty days old, in order. */
+/** Four events of twenty days ago, in order. */
 async function oldEvents(): Promise<string[]> {
   const count = async () => (await ids(sql`select id from event where event = 'message.received'`)).length;
   const before = await count();

@@ -16,7 +16,7 @@ const both = createSecretBox(NEW, OLD);
 const fresh = createSecretBox(NEW);
 let test: TestDatabase;
 
-/** Binary columns that contain nothing sealed: digests, hashes and files. */
+/** Binary columns without encrypted values: digests, hashes and files. */
 const NOT_SEALED = [
   "api_key.digest",
   "audit_seal.hash",
@@ -122,7 +122,7 @@ describe("a gateway's secrets", () => {
   });
   afterAll(() => gateway.stop());
 
-  /** Every sealed value, created as users and sessions create it. */
+  /** Every encrypted value, created as users and sessions do. */
   async function fillColumns(): Promise<void> {
     const { db } = gateway.database;
     const { id, client } = await gateway.connectInstance();

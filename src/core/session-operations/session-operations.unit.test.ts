@@ -5,7 +5,7 @@ import type { OperationResult } from "../../network/session-operations.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { createSessionOperationRunner } from "./session-operations.ts";
 
-/** A session of a network that supports only the operation for invitations. */
+/** A session of a network that supports only invitations. */
 function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
   return { groups: { invite: answers } } as unknown as Session;
 }

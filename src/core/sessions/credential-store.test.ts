@@ -41,7 +41,7 @@ const row = () =>
     .selectAll()
     .where("instance_id", "=", instance)
     .executeTakeFirst();
-/** Commits a change with a message whose recording ends so. */
+/** Commits a change with a message, recorded by `recordMessages`. */
 const commitWithMessage = async (recordMessages: () => Promise<boolean>) => {
   const { keys } = createCredentialStore({ db: test.database.db, box, node: "a", lane, recordMessages });
   return keys?.commitWithMessages?.({ keys: [], journal_entries: [], deleted_journal_ids: [] }, []);

@@ -208,7 +208,7 @@ describe("the delay between sends", () => {
     const last = placeOf(others.at(-1) ?? "");
     expect(placeOf(earlier)).toBeLessThan(placeOf(data.message_id ?? ""));
     expect(placeOf(earlier)).toBeLessThan(placeOf(others[3] ?? ""));
-    // Its chat waits for the acknowledgement of the previous message; the other chats need not wait.
+    // Its chat waits for the previous acknowledgement; other chats need not wait.
     expect(placeOf(data.message_id ?? "")).toBeLessThan(last);
   });
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-/** A webhook whose receiver is down, and the log lines about it. */
+/** A webhook with an unavailable receiver, and its log lines. */
 async function addFailing(name: string) {
   await receiver.shut();
   const { data: webhook } = await shop.client.createWebhook({

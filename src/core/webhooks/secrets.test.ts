@@ -11,7 +11,7 @@ import { signBody } from "./delivery/webhook-signature.ts";
 const story = setUpWebhookStory();
 const { addWebhook, receive, logs } = story;
 
-/** Verifies as a receiver that knows only this secret and uses the standard's library. */
+/** Verifies with this secret only, using the standard's library. */
 function verifies({ raw, headers }: Received, secret: string): boolean {
   try {
     new Webhook(secret).verify(raw.toString("utf8"), headers as Record<string, string>);

@@ -20,7 +20,7 @@ function refuseBad(): void {
   });
 }
 
-/** Lets the only failing event be retried `steps` times. */
+/** Runs `steps` retries of the only failing event. */
 async function passRetries(steps: number): Promise<void> {
   const failures = async () => (await logs({ success: "false" })).length;
   for (let step = 0; step < steps; step++) {
@@ -198,13 +198,13 @@ async function jobsOf(webhookId: number): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Whether removals were checked once: before that, advancing the clock has no effect. */
+/** Whether removals were checked once. Before that, advancing the clock has no effect. */
 async function isUpkeepDone(): Promise<boolean> {
   const { rows } = await sql`select from job where grp = 'removed-webhooks' and run_at > now()`.execute(db());
   return rows.length > 0;
 }
 
-/** Advances the clock until then: a job that runs while it is advanced begins again only a minute later. */
+/** Advances the clock until then. A job that runs meanwhile is due again only a minute later. */
 async function advanceUntil(isReached: () => boolean | Promise<boolean>): Promise<void> {
   await waitUntil(async () => {
     await story.gateway.advance(2 * MINUTE);
@@ -232,7 +232,7 @@ describe("a removed webhook", () => {
     await remove(webhook.id);
     await said;
     await waitUntil(async () => (await jobsOf(webhook.id)) === 0);
-    // An attempt in progress at the removal is still recorded when its response arrives.
+    // An attempt in progress at the removal is recorded when its response arrives.
     await waitUntil(async () => {
       const succeeded = (await logs({ success: "true" })).length;
       const { delivered } = await countByStatus(webhook.id);
@@ -491,7 +491,7 @@ describe("a receiver without any successful response", () => {
 describe("retention", () => {
   const LONG_AGO = sql`interval '40 days'`;
 
-  /** Makes all earlier events 40 days old, in partitions of that time. */
+  /** Moves earlier events 40 days into the past, to partitions of that time. */
   async function age(tables: string[]): Promise<void> {
     await ensurePartitions(db(), new Date(Date.now() - 40 * 86_400_000));
     for (const table of tables) {

@@ -56,7 +56,7 @@ test.each([
 
 const INSTANCE = 7;
 
-/** A batch of the events after `before` up to `last`, with a delivery in each of the lanes. */
+/** Events after `before` up to `last`, each with a delivery in each lane. */
 function batch(before: number, last: number, ...lanes: number[]) {
   const deliveries = lanes.map((lane) => ({
     id: last,
@@ -107,7 +107,7 @@ const MB = 1024 * 1024;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // Before it, nothing has been cleared.
+  // One millisecond earlier nothing is deleted.
   vi.advanceTimersByTime(1);
 });
 afterEach(() => {
@@ -188,7 +188,7 @@ const failure = (seconds: number) =>
   ({ success: false, weight: 1, beganAt: at(seconds), at: at(seconds) + 10 }) as const;
 const success = (seconds: number) => ({ ...failure(seconds), success: true }) as const;
 
-/** With so many failures, one each second. */
+/** A breaker after `times` failures, one each second. */
 function failing(times: number): CircuitBreaker {
   const breaker = new CircuitBreaker();
   for (let n = 0; n < times; n++) breaker.record(failure(n));

@@ -20,13 +20,13 @@ const DONE: JobResult = { end: "done" };
 const [AWAY, BACK] = ["the database is unavailable", "the database is available again"];
 const CHANGES = [AWAY, BACK];
 const DEAD_AFTER_MS = 500;
-/** Soon declares others dead, and never closes its own lanes: start it when the others are cut off. */
+/** Declares others dead quickly, and never gives up its own lanes. Start it when the others are cut off. */
 const IMPATIENT: Partial<EngineOptions> = {
   heartbeatMs: 50,
   deadAfterMs: DEAD_AFTER_MS,
   selfFenceMs: 600_000,
 };
-/** Soon closes its own lanes; a pause of the process can do that too. */
+/** Gives up its own lanes quickly, which a pause of the process can cause too. */
 const CAUTIOUS: Partial<EngineOptions> = { heartbeatMs: 50, deadAfterMs: 600_000, selfFenceMs: 300 };
 
 interface Ledger {
@@ -109,7 +109,7 @@ describe("a node that dies", () => {
   it("starts as a new boot without its earlier lanes when it finds itself declared dead", async () => {
     const [a, b] = [createLedger("a"), createLedger("b")];
     const { engine: engineA } = await startOwner(a.kind);
-    // Declared dead, and its lane claimed by another node, without any fault of its own.
+    // Declared dead although it runs, and its lane claimed by another node.
     const engineB = await story.start("b", [b.kind]);
     await database.pool.query(`with declared as (update node set dead = true where id = 'a')
       update lane set owner = 'b', epoch = epoch + 1`);
@@ -221,7 +221,7 @@ describe("a node that lost the connection to the database", () => {
       return mayRetry.opened;
     });
     proxy.cut();
-    // A busy machine may have delayed a heartbeat before, and can delay one again afterwards.
+    // A busy machine may delay a heartbeat before and after.
     story.lines.length = 0;
     for (const lane of lanes) await story.add(lane, [{}]);
     engine.wake(lanes);
@@ -230,7 +230,7 @@ describe("a node that lost the connection to the database", () => {
         story.lines.filter((line) => line.name === name && CHANGES.includes(line.msg)).map(({ msg }) => msg),
       );
     await expect.poll(said).toEqual([[AWAY], [AWAY]]);
-    // While its reader waits, only the heartbeat and the poll go on.
+    // While its reader waits, only heartbeat and poll continue.
     await expect.poll(() => wait.mock.calls.length).toBeGreaterThan(0);
     const refusedBefore = proxy.refused();
     await expect.poll(() => proxy.refused() - refusedBefore).toBeGreaterThan(5);
@@ -324,7 +324,7 @@ describe("several nodes", () => {
     engineA.wake([lane]);
     await expect.poll(() => a.ran).toEqual(["a one"]);
     await story.start("b", [b.kind], slow);
-    // Without a heartbeat of `b` since, only the stopping node can notify it; `a` must know of `b` to do so.
+    // Without a heartbeat of `b`, only the stopping node can notify it, so `a` must know `b`.
     await database.pool.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
        where application_name = 'waygate heartbeat' and datname = current_database()`,

@@ -18,7 +18,7 @@ const kind: LaneKind = {
   run: async () => ({ end: "committed", deleted: true }),
 };
 
-/** A database in which each read of jobs waits for the next response of the test. */
+/** A database whose reads of jobs return when the test responds. */
 function createReads() {
   const reads: { respond(rows: JobRow[]): void; fail(): void }[] = [];
   const query = () =>
@@ -54,7 +54,7 @@ function createDispatcher(run: LaneKind["run"] = kind.run) {
   return { dispatcher, reads, createLane };
 }
 
-/** How many jobs of the lane the budget of the node leaves room for. */
+/** How many more jobs of the lane the node's budget permits. */
 function countPlaces(dispatcher: LaneDispatcher, work: OwnedLane): number {
   const places = ["g1", "g2", "g3"].map((grp) => dispatcher.reserve(work, grp));
   for (const place of places) place?.cancel();
@@ -73,7 +73,7 @@ it("a lane that is woken again before its read has begun takes one place of the 
   reads[0]?.respond([]);
   await expect.poll(() => reads.length).toBe(2);
   reads[1]?.respond([]);
-  // The read ends without input or output.
+  // The read ends in the same turn.
   await turn();
   expect(countPlaces(dispatcher, first)).toBe(3);
 });

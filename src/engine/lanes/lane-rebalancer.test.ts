@@ -19,9 +19,9 @@ function kindOf(more: Partial<LaneKind> = {}): LaneKind {
   return { kind: "k", role: "worker", laneConcurrency: 1, run: async () => DONE, ...more };
 }
 
-/** Other nodes have a moment to claim released lanes. */
+/** Other nodes have this long to claim released lanes. */
 const BRIEFLY = { handoverGraceMs: 100, heartbeatMs: 50 };
-/** Long enough for any delay of a busy machine. */
+/** Longer than any delay of a busy machine. */
 const LONG = { handoverGraceMs: 120_000, heartbeatMs: 50 };
 
 async function heartbeatsOfFirst(): Promise<number> {
@@ -137,7 +137,7 @@ describe("lanes that were handed over to a node that joined", () => {
   it("are not followed by more lanes if no node claimed them, until another node joins", async () => {
     const lost: string[] = [];
     const first = await startWithAll(kindOf({ onLost: async ({ key }) => void lost.push(key) }), BRIEFLY);
-    // As with a version that does not know this kind yet.
+    // Like a version that does not know this kind yet.
     await story.start("b", []);
     await expect.poll(() => lost.length).toBe(5);
     await expect.poll(() => heldBy(first).length).toBe(LANES.length);

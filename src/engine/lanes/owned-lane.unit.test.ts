@@ -40,7 +40,7 @@ function added(pos: number, grp: string, prio = 1): AddedJob {
   return { id: lastId, lane: 1, prio, pos, grp, run_at: new Date(), ref: {} };
 }
 
-/** Returns the rows that the database would return. */
+/** The rows that the database returns. */
 function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginFetch()): void {
   const wanted = rows.filter(
     (one) => !order.skip.includes(one.grp) && (order.only?.includes(one.grp) ?? true),
@@ -60,7 +60,7 @@ function startAll(work: OwnedLane): number[] {
 }
 
 const NOW = 1_000;
-/** The clock stands still unless a test moves it. */
+/** A clock that tests advance. */
 let now = NOW;
 beforeEach(() => {
   now = NOW;
@@ -109,7 +109,7 @@ describe("the dispatch of one lane", () => {
     work.finishJob("a");
     expect(work.startNextJob()?.pos).toBe(2);
     work.finishJob("a");
-    // The snapshot is older than the end of both.
+    // The snapshot is older than both ends.
     work.fetched([...rows, row(5, "b")], order.limit);
     expect(startAll(work)).toEqual([3, 5]);
     expect(work.needsFetch()).toBe(true);

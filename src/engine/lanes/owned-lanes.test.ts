@@ -37,7 +37,7 @@ it("all lanes of a node open, a few at a time", async () => {
   expect(most).toBeLessThanOrEqual(16);
 });
 
-/** The lanes of node `a`, as its engine holds them; its dispatcher starts no job. */
+/** The lanes of node `a` in its engine, whose dispatcher starts no job. */
 function createNode(changed: Partial<LaneKind> & { isPredecessorGone?: boolean } = {}) {
   const { isPredecessorGone = false, ...options } = changed;
   const availability = new DatabaseAvailability(story.log, "test");
@@ -81,7 +81,7 @@ async function claim(count: number): Promise<Lane[]> {
 
 const LANE: Lane = { id: 7, kind: "k", key: "one", epoch: 1 };
 
-/** Starts a job of the lane; returns what ends it. */
+/** Starts a job of the lane. Returns a function that ends it. */
 function startJob(work: OwnedLane | undefined): () => void {
   if (!work) throw new Error("The lane is not held.");
   const about = { prio: 1, pos: 1, grp: "g", run_at: new Date(), attempts: 0, max_attempts: null, ref: {} };

@@ -52,7 +52,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Messages delivered and pending, deliveries done and waiting, and other data of customers. */
+/** Messages and deliveries, done and pending, and other customer data. */
 async function fillEverything(): Promise<void> {
   const { owner } = gateway;
   for (const text of ["one", "two"])
@@ -64,7 +64,7 @@ async function fillEverything(): Promise<void> {
   await shop.client.sendText({ id: shop.id, number: "5511999990007", text: "four" });
   await broken.waitFor(({ body }) => body.event === "message.sent");
   await waitUntil(async () => (await statuses()).retrying === 1);
-  // Far enough apart that the second is still pending in the backup.
+  // Far enough apart that the second is pending in the backup.
   await shop.client.updateInstance({
     id: shop.id,
     settings: { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 },
@@ -73,7 +73,7 @@ async function fillEverything(): Promise<void> {
     await shop.client.sendText({ id: shop.id, number: "5511999990008", text, async: true });
   }
   await good.waitFor(({ body }) => body.data?.message?.text === "five");
-  // The last receipt has arrived, and only the messages rejected by the broken receiver are pending.
+  // The last receipt has arrived, and only messages that the broken receiver rejects are pending.
   await waitUntil(async () => (await count(gateway.database, FIVE_READ)) === 1);
   await waitUntil(async () => (await count(gateway.database, DELIVERY_JOBS)) === 2);
 }
@@ -81,7 +81,7 @@ async function fillEverything(): Promise<void> {
 const FIVE_READ = "message where content ->> 'text' = 'five' and status = 'read'";
 const DELIVERY_JOBS = "job join lane on lane.id = job.lane where lane.kind = 'webhook'";
 
-/** As the erasure log has it: the last row of each table at that time. */
+/** The erasure log's content: each table's last row at that time. */
 async function lastRows(): Promise<Record<string, number>> {
   const tables = ["lead", "message", "contact", "conversation", "consent", "campaign", "campaign_recipient"];
   return Object.fromEntries(tables.map((table) => [table, 1_000]));
@@ -99,7 +99,7 @@ async function emptyDatabase(): Promise<TestDatabase> {
   return target;
 }
 
-/** Runs a command without output on the screen, and returns its output. */
+/** Runs a command silently. Returns its output. */
 async function quietly(command: () => Promise<void>): Promise<string> {
   const log = vi.spyOn(console, "log").mockImplementation(() => {});
   const progress = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -209,7 +209,7 @@ describe("a restore", () => {
     await good.waitFor(
       ({ body }) => body.event === "instance.connected" && !delivered.includes(body.event_id),
     );
-    // New messages go out, and overtake the paused ones.
+    // New messages overtake the paused ones.
     await client.sendText({ id: shop.id, number: "5511999990011", text: "new" });
     for (const receiver of [good, broken])
       await receiver.waitFor(({ body }) => body.data?.message?.text === "new");

@@ -4,7 +4,7 @@ import { chooseBackupsToDelete } from "./run-backup.ts";
 const HOUR_MS = 3_600_000;
 const NOW = new Date("2026-11-20T12:00:00Z");
 
-/** One backup every six hours for the given number of days, oldest first. */
+/** One backup every six hours for `days` days, oldest first. */
 function everySixHours(days: number): { id: string; created_at: Date }[] {
   return Array.from({ length: days * 4 }, (_, n) => {
     const created_at = new Date(NOW.getTime() - (days * 4 - n - 1) * 6 * HOUR_MS);

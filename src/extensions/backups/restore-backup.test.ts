@@ -16,7 +16,7 @@ import { type WrittenBackup, withConnection, writeBackup } from "./file/write-ba
 import { restoreBackup } from "./restore-backup.ts";
 
 const KEY = "Zp4Rk8Tn1Vx6Bq3Mw7Gj2Fd9Lc5Hs0Ye";
-/** Every character that a text can contain, including the special characters of COPY. */
+/** Every character that a text can contain, including the special ones of COPY. */
 const TEXTS = ["a\tb\nc\r\\d", "\\.", "\\N", "ünï©ødé 👍🏽", "", "{\"not\": 'json\u0001'}"];
 
 let directory: string;
@@ -53,7 +53,7 @@ async function fill(pool: pg.Pool): Promise<void> {
     JSON.stringify({ big: 1.5e300, small: 0.1, text: TEXTS, nothing: null }),
   ]);
   await pool.query("update plan set price = 1234567890.12");
-  // More than a socket delivers at a time.
+  // More than a socket reads at once.
   await pool.query(
     `insert into contact (account_id, instance_id, jid, push_name)
      select 1, 1, n || '@s.whatsapp.net', repeat('x', n % 300) from generate_series(1, 10000) n`,
@@ -79,7 +79,7 @@ async function fill(pool: pg.Pool): Promise<void> {
   await pool.query(
     "insert into sandbox.media (id, account_id, bytes, expires_at) values ('m', 1, $1, 'infinity')",
     [
-      // Incompressible, so that the file has several pieces.
+      // Incompressible, so that the file has several chunks.
       randomBytes(1_000_000),
     ],
   );
@@ -186,7 +186,7 @@ describe("a restore from a file", () => {
   test.each<[string, (bytes: Buffer) => Buffer, RegExp]>([
     ["cut off in its head", (bytes) => bytes.subarray(0, 40), /incomplete/],
     ["cut off in the middle", (bytes) => bytes.subarray(0, bytes.length >> 1), /altered or is incomplete/],
-    // Right after a piece, where only the seal of the next one is missing.
+    // After a chunk, where only the next authentication tag is missing.
     ["cut off between two pieces", (bytes) => bytes.subarray(0, 53 + 262_160), /altered or is incomplete/],
     ["altered in one bit", (bytes) => flip(bytes, bytes.length - 300), /altered or is incomplete/],
     ["altered in its salt", (bytes) => flip(bytes, 30), /altered or is incomplete/],

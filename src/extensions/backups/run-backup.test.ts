@@ -44,7 +44,7 @@ beforeEach(async () => {
   await store.database.pool.query("truncate backup");
 });
 
-/** A backup made at the given time, with its file. */
+/** A backup of that time with its file. */
 async function addOld(created_at: Date, node = "node-1"): Promise<void> {
   const name = created_at.toISOString().slice(0, 10);
   const file = `${node}-${name}.backup`;

@@ -172,7 +172,7 @@ describe("campaign recipients", () => {
     ],
   ])("who %s while their message is queued do not receive it", async (_, optOut) => {
     const slow = await story.gateway.connectInstance({ name: "Slow" });
-    // After the first send, all others wait in the lane, however long this test takes.
+    // After the first send, all others wait in the lane.
     const settings = { send_delay_min_ms: 60_000, send_delay_max_ms: 60_000 };
     await slow.client.updateInstance({ id: slow.id, settings });
     const [first = "", leaving = ""] = newPhones(2);
@@ -241,7 +241,7 @@ describe("a running campaign", () => {
       await acks.opened;
       return { outcome: "accepted", at: new Date() };
     });
-    // The network itself never acknowledges these.
+    // The network never acknowledges these.
     const phones = Array.from({ length: 30 }, () => numberEnding("0002"));
     await story.owner.addRecipients({ id, numbers: phones });
     await story.owner.startCampaign({ id });
@@ -269,7 +269,7 @@ describe("a running campaign", () => {
       message_template: "Hi",
     });
     await waitUntil(async () => (await story.arrived(phones)).length === 1);
-    // As if the pause came between reading the job and submitting it.
+    // Simulates a pause between reading the job and submitting it.
     await story.rows("update campaign set status = 'paused', status_reason = 'user' where id = $1", id);
     await story.gateway.advance(8_000);
     await story.drained(id);
@@ -406,7 +406,7 @@ describe("a running campaign", () => {
   });
 });
 
-/** A time zone that is not close to midnight now, and a minute past its next midnight. */
+/** A time zone in which it is not close to midnight, and a minute past its next midnight. */
 function zoneAtNoon(): { name: string; tomorrowAtOne: Date } {
   const ahead = 12 - new Date().getUTCHours();
   const shown = new Date(Date.now() + (ahead + 24) * 3_600_000).toISOString().slice(0, 10);
@@ -496,7 +496,7 @@ test("an agent who may use one instance makes campaigns for it, to leads of its 
 
   const foreign = await story.create({ instance_id: other.id });
   expect((await agent.listCampaigns()).data.map((one) => one.instance_id)).not.toContain(other.id);
-  // The response of the administrator's request is stored under the key.
+  // The response to the administrator is stored under the key.
   const key = { "idempotency-key": "cancel-1" };
   expect((await story.request(`POST /api/campaigns/${foreign}/cancel`, {}, key)).status).toBe(200);
   const repeated = await story.request(`POST /api/campaigns/${foreign}/cancel`, {}, { ...headers, ...key });

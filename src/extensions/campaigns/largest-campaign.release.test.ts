@@ -8,7 +8,7 @@ describe("campaign recipients", () => {
   test("are accepted up to 50,000 per request, which does not delay a send of the API", async () => {
     const { owner, shop, totals: totalsOf } = story;
     const id = await story.create();
-    // From 10 on, beyond the numbers that the sandbox treats in a special way.
+    // Numbers from 10 on have no special behaviour in the sandbox.
     const numbers = Array.from({ length: 50_000 }, (_, n) => `55118${String(n + 10).padStart(8, "0")}`);
     expect((await owner.addRecipients({ id, numbers })).data).toMatchObject({
       inserted: 50_000,
@@ -19,7 +19,7 @@ describe("campaign recipients", () => {
     await owner.startCampaign({ id });
     await waitUntil(async () => (await totalsOf(id)).sent > 0);
     const sent = await shop.client.sendText({ id: shop.id, number: newPhone(), text: "Now" });
-    // The receipts may have arrived before the response.
+    // The receipts may arrive before the response.
     expect(sent.data).toMatchObject({ status: expect.stringMatching(/^(sent|delivered|read)$/) });
     expect((await totalsOf(id)).pending).toBeGreaterThan(0);
     await owner.cancelCampaign({ id });

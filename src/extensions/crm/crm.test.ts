@@ -153,7 +153,7 @@ describe("an agent who may use one instance", () => {
   const REFUSED = { code: "VALIDATION_ERROR", details: { fields: [{ field: "phone" }] } };
   let agent: Client;
   let other: TestInstance;
-  /** A contact of both instances, and one of the other instance alone. */
+  /** A contact of both instances, and one of the other instance only. */
   const [near, far] = [newPhone(), newPhone()];
 
   const write = async (instance: TestInstance, from: string) => {
@@ -290,7 +290,7 @@ describe("an inbound message", () => {
     await shop.client.sandboxReceive({ id: shop.id, from: phone, text });
     await waitUntil(async () => (await owner.getLeadDetails({ id })).data.opted_out_at !== null);
     expect((await owner.listLeads({ opted_out: "true" })).data.map((lead) => lead.id)).toContain(id);
-    // The list contains no phone, only a form of it that can be compared.
+    // The list contains no phone, only its digest.
     const list = await rows("select encode(digest, 'hex') as digest from suppression");
     expect(list.every(({ digest }) => /^[0-9a-f]{64}$/.test(String(digest)))).toBe(true);
     await owner.deleteLead({ id });
@@ -304,7 +304,7 @@ describe("an inbound message", () => {
 describe("a lead that has only a LID", () => {
   let personCount = 0;
 
-  /** A lead that has only a LID, and its phone. */
+  /** A lead with only a LID, and its phone. */
   async function addNameless(
     row: string,
   ): Promise<{ id: number; phone: string; learn: () => Promise<void> }> {

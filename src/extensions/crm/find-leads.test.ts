@@ -42,7 +42,7 @@ async function addContacts(instance: number, values: string): Promise<void> {
   );
 }
 
-/** The names of the leads that the agent finds, and how often the statement looked into an index of contacts. */
+/** Names of the leads that the agent finds, and how often the statement used an index of contacts. */
 async function find() {
   return store.database.db.transaction().execute(async (trx) => {
     const leads = await findLeads(trx as unknown as Db, reach, {}, undefined, 51);

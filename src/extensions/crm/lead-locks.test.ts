@@ -62,7 +62,7 @@ function changeLead(id: number, change: { phone: string; opted_out?: boolean }) 
     .catch((error) => error.code);
 }
 
-/** What inbound messages of these people do. */
+/** Applies inbound messages of these people. */
 function follow(trx: Trx, ...messages: [phone: string, text: string][]) {
   return createLeadFollower(suppression)(
     trx,
@@ -74,7 +74,7 @@ function follow(trx: Trx, ...messages: [phone: string, text: string][]) {
   );
 }
 
-/** Waits until so many transactions wait for the lock of another one. */
+/** Waits until so many transactions wait for a lock. */
 async function waiting(count: number): Promise<void> {
   const found = () =>
     rows("select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'");
@@ -87,7 +87,7 @@ const leads = () =>
     account_id,
   );
 
-/** An import that has made a lead of `fresh`, and changes the lead `later` as soon as the given transaction ends. */
+/** An import that has created a lead of `fresh`, and changes the lead `later` when the transaction ends. */
 async function startImport(trx: Trx, fresh: string, later: () => Promise<number>) {
   const held = await addLead({ phone: newPhone() });
   const last = await later();
@@ -118,7 +118,7 @@ describe("an import of leads", () => {
     await follow(trx, [stranger, "Hello"]);
     const imported = importLeads("phone,name", `${stranger},New`, `${known},Known`);
     await waiting(1);
-    // A transaction that locked the known lead before it waits would wait for this one forever.
+    // A transaction that locked the known lead first would deadlock with this one.
     await follow(trx, [known, "STOP"]);
     await trx.commit().execute();
     expect(await imported).toMatchObject({ created: 0, updated: 2, invalid_count: 0 });

@@ -275,7 +275,7 @@ test.each([
 
 test("an import of many rows costs as many statements as one of few", async () => {
   const meter = startStatementMeter(gateway.database.url);
-  /** Half of the leads are known. */
+  /** Half of the leads exist. */
   const costOf = async (count: number) => {
     const phones = Array.from({ length: count }, newPhone);
     await importOf(owner, "phone", ...phones.slice(count / 2));
@@ -354,7 +354,7 @@ test("a number without a country code waits for a confirmation, and an ambiguous
   await owner.updateAccount({ settings: { default_country: "br" } });
   const listed = (line: number, value: string, code: string, suggestion: string) =>
     expect.objectContaining({ line, value, code, suggestion });
-  // Which of two numbers it is, or whether it is one at all, no confirmation of a country says.
+  // Confirming a country does not tell which of two numbers it is, or whether it is one.
   const ambiguous = [
     listed(4, "51987654321", "ambiguous_country", "5551987654321"),
     listed(5, "123.456.789-09", "ambiguous_number", "12345678909"),

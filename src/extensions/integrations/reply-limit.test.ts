@@ -34,7 +34,7 @@ afterEach(async () => {
       .catch(() => {});
 });
 
-/** Creates a client for each use, because a restart changes the address. */
+/** A new client for each use, because a restart changes the address. */
 const clientOf = ({ api_key }: TestInstance) => createClient({ baseUrl: story.gateway.url, apiKey: api_key });
 const shop = () => clientOf(story.shop);
 

@@ -16,7 +16,7 @@ const SHOTS = join(ROOT, "test-artifacts/link");
 const PHONE = { width: 360, height: 740 };
 const FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
 
-/** The published extension in Chromium, as documented; `authenticate` is the test's authenticator. */
+/** The published extension in Chromium; `authenticate` is the test's authenticator. */
 const CHROMIUM_EXTENSION = `
 window.chrome = { runtime: { sendMessage: (id, message, answer) => {
   if (id !== "ghpdcgnjffaaekflfpcgkgpbafmjldcp") throw new Error("Invalid extension id");
@@ -31,7 +31,7 @@ addEventListener("message", async ({ data }) => {
   if (data.type === "waha-passkey-ping") return postMessage({ ...answer, ok: true }, location.origin);
   postMessage({ ...answer, ok: false, error: "The user said no" }, location.origin);
 });`;
-/** The API of a browser on web.whatsapp.com. */
+/** The browser's API on web.whatsapp.com. */
 const WEBAUTHN = `
 PublicKeyCredential.parseRequestOptionsFromJSON = (options) => options;
 navigator.credentials.get = async ({ publicKey }) => {
@@ -46,7 +46,7 @@ let gateway: TestGateway;
 let browser: Browser;
 let phone: string;
 let context: BrowserContext | undefined;
-/** Errors of a page, including violations of its policy. */
+/** Errors of a page, including CSP violations. */
 let troubles: string[] = [];
 
 interface Linking {
@@ -65,7 +65,7 @@ async function newLink(network: "whatsapp" | "sandbox" = "whatsapp"): Promise<Li
 interface Opening {
   script?: string;
   userAgent?: string;
-  /** Runs before the page is opened. */
+  /** Runs before the page opens. */
   prepare?: (page: Page) => Promise<unknown>;
 }
 
@@ -289,7 +289,7 @@ describe("the page of a link", needs("chromium"), () => {
   });
 });
 
-/** A user pastes the script into the console of web.whatsapp.com and presses the button that it adds. */
+/** A user pastes the script into the console of web.whatsapp.com and presses its button. */
 async function signByHand(script: string): Promise<string> {
   const page = (await context?.newPage()) as Page;
   await page.route("https://web.whatsapp.com/**", (route) =>

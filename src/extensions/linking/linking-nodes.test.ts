@@ -34,7 +34,7 @@ afterAll(async () => {
   await server?.close();
 });
 
-/** An instance and a client of a node without its session; the phone requires its passkey. */
+/** An instance and a client of a node without its session. The phone requires its passkey. */
 async function required() {
   const { data } = await gateway.owner.createInstance({ name: "Shop", network: "whatsapp" });
   const { id, api_key } = data;
@@ -82,7 +82,7 @@ test("a dead node that held the socket leaves no passkey challenge that could be
       () => 200,
       ({ status }) => status,
     );
-  // Until the session has its owner again, the request can be repeated.
+  // The request can be repeated until the session has an owner again.
   await expect.poll(submit).not.toBe(503);
   expect(await submit()).toBe(409);
   await expect.poll(async () => (await client.getInstanceQr({ id })).data?.qr_code).toBeTruthy();

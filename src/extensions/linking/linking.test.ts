@@ -24,14 +24,14 @@ afterAll(() => gateway.stop());
 const db = () => gateway.database.db;
 const keyOf = (shop: TestInstance) => ({ "x-api-key": shop.api_key });
 
-/** An instance that shows its QR. */
+/** An instance that shows its QR code. */
 async function pairing(name?: string): Promise<TestInstance> {
   const shop = await gateway.createInstance(name === undefined ? {} : { name });
   await shop.client.connectInstance({ id: shop.id, wait_seconds: 60 });
   return shop;
 }
 
-/** Lets the session report the stage of its ceremony. */
+/** Reports a stage of the ceremony as the session does. */
 async function comesTo(id: number, state: Partial<PasskeyState>): Promise<void> {
   const expires_at = new Date(Date.now() + 60_000);
   const passkey: PasskeyState = { stage: "required", options: null, code: null, expires_at, ...state };

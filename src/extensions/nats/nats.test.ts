@@ -15,7 +15,7 @@ const request = createHttpRequester(() => story.gateway.url);
 const hooks = () => `/api/v1/instances/${story.shop.id}/webhooks`;
 const key = () => ({ "x-api-key": story.shop.api_key });
 
-/** What the gateway says of the fields of a webhook that it does not save. */
+/** The field errors of a rejected webhook. */
 async function refusal(body: object, at = `POST ${hooks()}`): Promise<unknown> {
   const response = await request(at, body, key());
   expect(response.status).toBe(400);

@@ -22,10 +22,10 @@ let base = "";
 let shop: TestInstance;
 let browser: Browser;
 let context: BrowserContext;
-/** Errors of a page, including violations of its policy. */
+/** Errors of a page, including CSP violations. */
 let troubles: string[] = [];
 
-/** Plays the program that waits for the browser on this machine. */
+/** A local program that waits for the browser's redirect. */
 async function startProgram(): Promise<{ uri: string; asked: URL[]; close(): void }> {
   const asked: URL[] = [];
   const server = createServer((request, response) => {
@@ -38,7 +38,7 @@ async function startProgram(): Promise<{ uri: string; asked: URL[]; close(): voi
 }
 
 async function open(redirect_uri: string): Promise<Page> {
-  // Registered with another port, as programs do that listen on any free one.
+  // Registered with another port, like programs that listen on any free one.
   const registered = redirect_uri.replace(/:\d+\//, "/");
   const client_id = await story.register({ client_name: "Desk assistant", redirect_uris: [registered] });
   const { url } = story.request(client_id, { redirect_uri, resource: `${base}/mcp`, scope: "read send" });
@@ -62,7 +62,7 @@ async function signInOn(page: Page, password: string): Promise<void> {
 describe("the pages that connect an assistant", needs("chromium"), () => {
   beforeAll(async () => {
     mkdirSync(SHOTS, { recursive: true });
-    // The gateway must know its public address before it starts.
+    // The gateway needs its public address before it starts.
     address = await startStableAddress(() => story?.gateway.url);
     base = address.url;
     story = await startOAuthStory({ WAYGATE_BASE_URL: base });
@@ -111,7 +111,7 @@ describe("the pages that connect an assistant", needs("chromium"), () => {
       .selectAll()
       .executeTakeFirstOrThrow();
     expect([grant.instance_ids.map(Number), grant.scopes]).toEqual([[shop.id], ["read"]]);
-    // The browser itself reports the status of the refused forms.
+    // The browser reports the status of the refused forms.
     expect(troubles.filter((text) => !/40[01]/.test(text))).toEqual([]);
     program.close();
   });

@@ -17,7 +17,7 @@ import { oauthWireContract } from "./wire-contract.ts";
 
 let story: OAuthStory;
 let shop: TestInstance;
-/** A client, the fields of its sign-in page and its verifier. */
+/** A client with the fields of its sign-in page and its verifier. */
 let asking: { client_id: string; code_verifier: string; fields: OAuthParameters };
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => story.stop());
 
-/** The code that the client gets when the user allows these scopes. */
+/** The authorization code after the user allows these scopes. */
 async function getCode(
   ...scopes: string[]
 ): Promise<{ client_id: string; code: string; code_verifier: string }> {
@@ -522,7 +522,7 @@ describe("a registration", () => {
       `insert into oauth_client (id, name, redirect_uris, network)
        select 'filler ' || n, 'Filler', '{}', '198.51.100.0/24' from generate_series(1, 5000) n`,
     );
-    // Older than all of the fillers, but of a network with few.
+    // Older than all of the fillers, but of a network with few clients.
     const quiet = await story.register();
     await db
       .updateTable("oauth_client")

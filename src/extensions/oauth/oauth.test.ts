@@ -38,7 +38,7 @@ afterAll(() => story.stop());
 type StoredClient = Awaited<ReturnType<OAuthClientProvider["clientInformation"]>>;
 type StoredTokens = Awaited<ReturnType<OAuthClientProvider["tokens"]>>;
 
-/** What an assistant stores, and the page that it opens in the browser. */
+/** An assistant's storage, and the page that it opens in the browser. */
 class AssistantStore implements OAuthClientProvider {
   readonly redirectUrl = REDIRECT_URI;
   readonly clientMetadata = { client_name: "Claude", redirect_uris: [REDIRECT_URI] };
@@ -184,7 +184,7 @@ describe("the metadata documents", () => {
     });
     for (const [name, address] of Object.entries<string>(server)) {
       if (!name.endsWith("_endpoint")) continue;
-      // An unknown route would be 404, and a wrong method 405.
+      // An unknown route returns 404, and a wrong method 405.
       const method = name === "authorization_endpoint" ? "GET" : "POST";
       expect([name, (await story.fetch(address, { method })).status]).toEqual([name, 400]);
     }

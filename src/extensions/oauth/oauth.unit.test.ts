@@ -140,7 +140,7 @@ let count = 0;
 beforeAll(async () => {
   files = await startFileServer();
   outgoing = createSafeFetch({ allowedHosts: ["loopback"] });
-  // The host of the client is a server on this machine.
+  // The client's host is a server on this machine.
   documents = createClientDocuments({
     fetch: ({ policyKey: _, ...request }) =>
       outgoing.fetch({ ...request, url: files.at(new URL(request.url).pathname) }),
@@ -151,7 +151,7 @@ afterAll(async () => {
   await files.close();
 });
 
-/** A client whose document is served so. */
+/** A client whose document is served by `how`. */
 function clientWith(how: (response: ServerResponse, url: string) => void): string {
   const path = `/client-${count++}.json`;
   const url = `${URL_OF_CLIENT}${path}`;

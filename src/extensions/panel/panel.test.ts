@@ -25,7 +25,7 @@ interface Received {
   body: Buffer;
 }
 
-/** Sends the path as it is: `fetch` would tidy it up first. */
+/** Sends the path unchanged, which `fetch` would normalise. */
 function get(path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Received> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

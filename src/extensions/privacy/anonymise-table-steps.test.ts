@@ -64,7 +64,7 @@ const runOf = (parts: readonly AnonymisationPart[], changed: Partial<Anonymisati
   ...changed,
 });
 
-/** Runs the step of this table from its beginning, for ten batches at most; returns the rows of each batch. */
+/** Runs the table's step from the start, for at most ten batches. Returns the rows of each. */
 async function runStep(name: string, run: Anonymisation): Promise<number[]> {
   const step = STEPS.find((one) => one.name === name);
   if (!step?.runBatch) throw new Error(`There is no step ${name}.`);
@@ -224,7 +224,7 @@ test("every list of an export has a table that is declared for it", () => {
   expect([...exportedTables().keys()].toSorted()).toEqual([...EXPORTED_LISTS].toSorted());
 });
 
-/** How the erasure of one person reaches the other tables with data of people. */
+/** How erasing a person reaches the other tables with personal data. */
 const BY_OTHER_STEPS: Partial<Record<TableName, string>> = {
   job: "waiting work is cancelled",
   held_job: "waiting work is cancelled",

@@ -25,7 +25,7 @@ afterAll(() => gateway.stop());
 const rows = async <Row extends object>(text: string, ...values: unknown[]): Promise<Row[]> =>
   (await gateway.database.pool.query(text, values)).rows;
 
-/** A person whose texts all have a word of their own. */
+/** A person with a unique word in all texts. */
 function person(name: string, phone = newPhone()) {
   return { phone, jid: `${phone}@s.whatsapp.net`, mark: `${name}${phone}x` };
 }
@@ -38,7 +38,7 @@ async function receive({ phone, mark }: Person, message: object): Promise<string
   return data.message_id;
 }
 
-/** A chat in both directions with a file, and what the CRM has of a person. */
+/** A chat in both directions with a file, and CRM data. */
 async function meet(one: Person): Promise<number> {
   const { id, client } = desk;
   const { phone, mark } = one;
@@ -69,7 +69,7 @@ async function drained(): Promise<void> {
     await waitUntil(async () => (await rows(`select from ${left} limit 1`)).length === 0);
 }
 
-/** Every erasure is over. To search all tables for that again and again would delay it. */
+/** Waits until all erasures are complete. Searching all tables repeatedly would delay them. */
 async function completed(): Promise<void> {
   const open = "select from data_request where status <> 'completed' limit 1";
   await waitUntil(async () => (await rows(open)).length === 0);

@@ -31,7 +31,7 @@ interface Tenant {
   client: Client;
 }
 
-/** A separate account, so that one story cannot erase the data of another. */
+/** A separate account, so that no story erases the data of another. */
 async function makeTenant(): Promise<Tenant> {
   accounts += 1;
   const email = `boss${accounts}@example.com`;
@@ -69,7 +69,7 @@ async function exportOf({ token }: Pick<Tenant, "token">) {
   return call("POST /api/data/export", undefined, { authorization: `Bearer ${token}` });
 }
 
-/** Sends the request and waits for its end, which may come after the response on a busy machine. */
+/** Sends the request and waits for its end, which may come after the response. */
 async function anonymise({ client }: Tenant, scope: Parameters<Client["anonymizeData"]>[0]["scope"]) {
   const { requestId } = (await client.anonymizeData({ scope })).data;
   const find = async () => (await client.listDataRequests()).data.find(({ id }) => id === requestId);
@@ -144,7 +144,7 @@ describe("a data export whose process was killed", () => {
   });
 });
 
-/** The tables whose files on the disk contain the text. */
+/** Tables whose files on disk contain the text. */
 async function tablesWith(word: string, tables: readonly string[]): Promise<string[]> {
   const { pool } = test.database;
   await pool.query("checkpoint");
@@ -169,7 +169,7 @@ describe("anonymisation", () => {
     const tables = ["message", "message_search", "contact", "quick_reply"];
     expect(await tablesWith("zq65in", tables)).toEqual(["message", "message_search", "quick_reply"]);
     await anonymise(tenant, "all");
-    // The old row versions of every table that it changed are removed, however small the table is.
+    // Old row versions of every changed table are removed, however small the table is.
     const changed = [
       "account_user",
       "group_chat",
@@ -183,7 +183,7 @@ describe("anonymisation", () => {
       const { rowCount } = await test.database.pool.query(vacuumed, [[...tables, ...changed]]);
       return rowCount === tables.length + changed.length;
     });
-    // As the documentation says, a file may hold the text until a full vacuum.
+    // As documented, a file may contain the text until a full vacuum.
     for (const table of tables) await test.database.pool.query(`vacuum full ${table}`);
     expect(await tablesWith("zq65in", tables)).toEqual([]);
     await receive(instance, "5511987651098", "After");

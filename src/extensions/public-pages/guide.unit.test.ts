@@ -12,7 +12,7 @@ import { markdownToHtml } from "./markdown-to-html.ts";
 import { unescapeHtml } from "./page-layout.ts";
 
 const guide = createGuide({ payloads: EVENT_PAYLOADS, formats: WEBHOOK_FORMATS }, join(ROOT, "docs"));
-/** The pages of events have no file. */
+/** Event pages have no file. */
 const FILES = GUIDE.filter(({ event }) => event === undefined);
 
 describe.each(GUIDE)("the guide page $slug", ({ slug }) => {

@@ -17,7 +17,7 @@ import { publicPagesHandlers } from "./public-pages.ts";
 
 beforeAll(buildDist);
 
-/** The reference library needs a long time to render on a busy machine. */
+/** The reference library renders slowly on a busy machine. */
 const PATIENCE_MS = 80_000;
 const SHOTS = join(ROOT, "test-artifacts/pages");
 const PHONE = { width: 360, height: 800 };
@@ -26,7 +26,7 @@ const LIGHT_ON_PHONE = { scheme: "light", width: "phone", size: PHONE } as const
 const DARK_ON_DESK = { scheme: "dark", width: "desk", size: DESK } as const;
 const DARK_ON_PHONE = { scheme: "dark", width: "phone", size: PHONE } as const;
 const LIGHT_ON_DESK = { scheme: "light", width: "desk", size: DESK } as const;
-/** One page of each kind is checked in every mode, and each other guide page in one mode, in rotation. */
+/** One page of each kind is checked in every mode, each other guide page in one mode, in rotation. */
 const EVERY_LOOK = [LIGHT_ON_PHONE, DARK_ON_DESK, DARK_ON_PHONE, LIGHT_ON_DESK];
 const PAGES = [
   { name: "home", path: "/", looks: EVERY_LOOK },
@@ -45,7 +45,7 @@ const PAGES = [
   ),
 ];
 
-/** Some routes of each kind; the library needs a long time to render all of them. */
+/** Some routes of each kind, because rendering all is slow. */
 const SHOWN = { ...publicPagesContract, ...webhooksContract };
 
 let server: HttpServer;
@@ -99,7 +99,7 @@ describe("in a browser", needs("chromium"), () => {
       expect(await darkness()).toBe(scheme);
       expect(await findFaults(page), `${width}, ${scheme}`).toEqual([]);
     }
-    // The browser itself reports the status of the missing page once.
+    // The browser reports the status of the missing page once.
     const own = name === "not-found" ? [expect.stringContaining("404 (Not Found)")] : [];
     expect(troubles).toEqual(own);
   });

@@ -41,7 +41,7 @@ test("the OpenAPI document is served without an envelope", async () => {
   expect(await response.json()).toEqual(DOCUMENT);
 });
 
-/** As a client that handles compression itself. */
+/** A client that does not decompress. */
 async function get(path: string, headers: Record<string, string> = {}) {
   const response = await server.inject({ method: "GET", url: path, headers });
   return { status: response.statusCode, headers: response.headers, bytes: response.rawPayload };
@@ -144,7 +144,7 @@ test("the root and the assets are read-only", async () => {
 
 test("every link of every page leads to an existing page and an existing anchor", async () => {
   const elsewhere = new Set(["/health"]);
-  /** The anchors of each page. */
+  /** Anchors of each page. */
   const pages = new Map<string, Set<string>>();
   const waiting = ["/", "/docs", "/terms", "/privacy", "/docs/production-readiness.md"];
   const dead: string[] = [];

@@ -74,7 +74,7 @@ afterEach(() => {
   return listener.session.logout();
 });
 
-// The smallest possible stand-in for the gateway: it writes the session's reports to the instance's row.
+// A minimal stand-in for the gateway: writes the session's reports to the instance's row.
 function recordIn(id: number): RecordingSession["gate"] {
   return async (event) => {
     const change =

@@ -17,7 +17,7 @@ const FORMATS = Object.keys(FORMAT_EVENTS) as CompatibilityFormat[];
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it needs of a payload
 type Json = any;
 
-/** The recorded body of an event with the changes of a sample. */
+/** The recorded body of an event with a sample's changes. */
 function recorded(event: string, change: (body: Json) => void = () => {}): Json {
   const body = structuredClone(eventExample(event as EventName));
   change(body);

@@ -23,11 +23,11 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Renews a lock file at least as often as another machine's process does. */
+/** Renews a lock file at least as often as a process on another machine. */
 const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
   setInterval(() => utimesSync(process.argv[1], new Date(), new Date()), 200);`;
 
-/** Another process that opens the directory, reports the result, and runs until it is killed. */
+/** Opens the directory in another process, reports the result, and runs until it is killed. */
 async function openElsewhere(path: string): Promise<{ said: string; kill(): Promise<void> }> {
   const code = `const { openDataDir } = await import(${JSON.stringify(BUILT)});
     const said = await openDataDir(${JSON.stringify(path)}).then((dir) => "held " + dir.node_id, (error) => error.message);
@@ -94,7 +94,7 @@ test("a lock of another machine holds as long as the machine renews it", async (
   const claim = { pid: 1, started: "far away", host: "another-container", token: "1" };
   const lock = join(root, "lock");
   await writeFile(lock, JSON.stringify(claim));
-  // In a separate process, so that a pause of this one does not look like its end.
+  // In a separate process, because a pause of this one would look like its end.
   const alive = spawn(process.execPath, ["-e", BEAT, lock], { stdio: ["ignore", "pipe", "inherit"] });
   await once(alive.stdout, "data");
   await expect(openDataDir(root)).rejects.toThrow("in use by process 1 on another-container");

@@ -57,7 +57,7 @@ describe("a counter with a back-off", () => {
       [500, 900],
     ] as const) {
       const wait = await inTrx(async (trx) => {
-        // The time of the database stands still within a transaction.
+        // The database time is constant within a transaction.
         await sql`update use_counter set uses = ${uses}, last_at = now()`.execute(trx);
         return countUse(trx, counted(), BACKOFF);
       });

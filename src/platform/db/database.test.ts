@@ -107,7 +107,7 @@ test("a socket with a full queue of connections means an unavailable database", 
   const { path, remove } = await makeScratchDir();
   const server = createServer().listen({ path: join(path, "socket"), backlog: 1 });
   await once(server, "listening");
-  // In one turn, so that the server accepts none of them in between.
+  // In one turn, so that the server accepts none of them meanwhile.
   const sockets = Array.from({ length: 5 }, () => connect(join(path, "socket")).on("error", () => {}));
   const results = await Promise.allSettled(sockets.map((socket) => once(socket, "connect")));
   const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));

@@ -6,7 +6,7 @@ import { type Db, openDatabase, type Trx } from "./database.ts";
 import { LAST_STATEMENT, PREPARED_STATEMENT } from "./prepared-statement.ts";
 
 let store: TestDatabase;
-/** With one connection, so that its prepared statements can be queried. */
+/** One connection, so that its prepared statements can be queried. */
 let one: ReturnType<typeof openDatabase>;
 
 beforeAll(async () => {
@@ -87,7 +87,6 @@ test("a prepared statement still works after its table has changed", async () =>
   expect(await findThing(2)).toEqual([{ id: 2, name: "b", size: 7 }]);
 });
 
-/** The plan that the prepared statement runs with. */
 async function planOf(): Promise<string> {
   const { rows } = await sql<{ name: string }>`
     select name from pg_prepared_statements where statement like '%from thing%' order by prepare_time desc`.execute(
@@ -99,12 +98,12 @@ async function planOf(): Promise<string> {
   return plan.rows.map((row) => row["QUERY PLAN"]).join();
 }
 
-/** More often than PostgreSQL plans for the values before it compares costs. */
+/** More runs than PostgreSQL plans with the values before it compares costs. */
 async function runOften(): Promise<void> {
   for (let run = 0; run < 10; run++) await findThing(1);
 }
 
-/** The sizes of the tables are read every two seconds; each call lets two pass. */
+/** Table sizes are read every two seconds, and each call advances past that. */
 function passTime(): () => Promise<void> {
   const { now } = performance;
   let ahead = 0;
@@ -189,7 +188,6 @@ async function countRoundTrips(work: () => Promise<unknown>): Promise<number> {
   return trips;
 }
 
-/** In a transaction. */
 function rename(id: number, name: string, mark = PREPARED_STATEMENT) {
   return sql<{ big: number }>`${mark}
     update thing set name = ${name} where id = ${id} returning 9007199254740991::bigint as big`;

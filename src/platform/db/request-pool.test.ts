@@ -22,7 +22,7 @@ afterAll(async () => {
   await store.drop();
 });
 
-/** Waits for a lock that the test holds, for as long as it takes. */
+/** Waits for a lock of the test without a timeout. */
 const blocked = () =>
   requests.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 0`.execute(trx);
@@ -64,7 +64,7 @@ describe("a statement of a request", () => {
     await whileLocked(async () => {
       const own = runInRequest({ account_id: 1, signal: leaves.signal }, blocked).catch((error) => error);
       const other = runInRequest({ account_id: 1 }, blocked);
-      // Started by the request, for several ones.
+      // Started by one request and shared by several.
       const shared = runInRequest({ account_id: 1, signal: leaves.signal }, () =>
         runOutsideRequests(blocked),
       );

@@ -122,7 +122,7 @@ async function errorOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The error of a one-minute statement whose connection breaks, and the process that runs it. */
+/** Breaks the connection of a one-minute statement. Returns the error and the server process. */
 async function breakUnder({ db, checkConnections }: Database): Promise<{ error: unknown; pid: number }> {
   const failing = errorOf(sql`select pg_sleep(60)`.execute(db));
   await expect.poll(sleepers).toHaveLength(1);

@@ -37,7 +37,7 @@ const story = createPostgresStory();
 afterEach(() => story.clear());
 
 const shared = createPostgresStory();
-/** One data directory whose database serves most of these tests, since each new one costs a second. */
+/** A data directory that most tests share, because a new one takes a second. */
 let lasting: string;
 
 beforeAll(async () => {
@@ -91,7 +91,7 @@ test("a connection without the password is refused", async () => {
   }
 });
 
-/** How the connection reaches PostgreSQL; a Unix socket has no address. */
+/** Whether the connection uses TCP; a Unix socket has no address. */
 async function wayTo(url: string | undefined): Promise<string> {
   const [row] = await query(url ?? "", "select host(inet_server_addr()) as address");
   return `${row?.address ?? "socket"}`;
@@ -117,7 +117,7 @@ async function openDirectory(): Promise<string> {
 
 test("a data directory whose path is too long for a socket has a database on TCP alone", async () => {
   const parent = await openDirectory();
-  // The longest directory with a socket of at most 103 bytes, which is what every system allows.
+  // The longest directory whose socket path has at most 103 bytes, the lowest limit of all systems.
   const longest = 103 - `${parent}//postgres/socket/.s.PGSQL.20000`.length;
   for (const [length, way] of [
     [longest, "socket"],
@@ -147,7 +147,7 @@ test("a directory that can hold no socket is found out before PostgreSQL starts"
   expect(await prepareSocketDir({ ...home, socketDir: "/dev/null/socket" })).toBe(undefined);
 });
 
-/** Leaves PostgreSQL running, as a killed gateway does. */
+/** Leaves PostgreSQL running, like a killed gateway. */
 async function leaveOrphan(dataDir: string): Promise<{ port: string; pid: number }> {
   const owner = story.own(dataDir);
   const { port } = new URL((await owner.up).url);
@@ -271,7 +271,7 @@ test("a postmaster killed with -9 during a transaction is restarted and has lost
   expect(isAlive(await postmasterOf(join(dataDir, "postgres")).catch(() => 0))).toBe(false);
 });
 
-/** Data of a first start that was killed before its end; a start that ended earlier is repeated. */
+/** Data of a first start that was killed before its end. Repeats starts that ended earlier. */
 async function crashInFirstStart(): Promise<string> {
   for (;;) {
     const dataDir = await story.directory();

@@ -33,7 +33,7 @@ const NOBODY = { uid: 65534, gid: 65534 };
 const NAMELESS = { uid: 54_321, gid: 54_321 };
 const SOMEBODY = findSomebody();
 
-/** A package as npm leaves it without its install script, below a directory that only this user may enter. */
+/** A package installed without its install script, in a directory that only this user may enter. */
 let blocked: string;
 
 beforeAll(async () => {
@@ -52,7 +52,7 @@ async function copyPackageWithoutScripts(to: string): Promise<void> {
   for (const name of await readdir(join(to, "bin"))) await chmod(join(to, "bin", name), 0o644);
 }
 
-/** A user of this machine that is neither root nor the user nobody. */
+/** A user of this machine besides root and nobody. */
 function findSomebody(): { uid: number; gid: number } {
   const users = readFileSync("/etc/passwd", "utf8").split("\n");
   const ids = users.map((line) => line.split(":").slice(2, 4).map(Number));
@@ -72,7 +72,7 @@ async function uidOf(pid: number): Promise<number> {
   return (await stat(`/proc/${pid}`)).uid;
 }
 
-/** A home directory that no other user may enter. */
+/** A home directory that only its user may enter. */
 async function closedHome(): Promise<string> {
   const home = await story.directory("waygate-home-");
   await chmod(home, 0o700);

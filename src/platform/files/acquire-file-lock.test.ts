@@ -8,7 +8,7 @@ import { skipUnless } from "../../../test/run/skip-unless.ts";
 import { acquireFileLock, type FileLockResult } from "./acquire-file-lock.ts";
 import { findProcess } from "./running-process.ts";
 
-/** Long enough for a waiting time; no holder renews the lock in the tests that wait for its end. */
+/** Long enough, because no holder renews the lock in these tests. */
 const SHORT = { watchMs: 300 };
 const PAST = new Date(Date.now() - 3_600_000);
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => rm(root, { recursive: true, force: true }));
 
-/** Renews the lock with a clock one hour behind, in a separate process that no pause of this one stops. */
+/** Renews the lock with a clock one hour behind, in a process that a pause of this one does not stop. */
 const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
   setInterval(() => { const at = Date.now() / 1000 - 3600; utimesSync(process.argv[1], at, at); }, 200);`;
 
@@ -32,7 +32,7 @@ async function beatElsewhere(): Promise<void> {
   await once(alive.stdout, "data");
 }
 
-/** A lock of a process with this number and start time, last renewed an hour ago by the local clock. */
+/** A lock of this process, last renewed an hour ago by the local clock. */
 async function lockedBy({ host = hostname(), started = "far away" }): Promise<void> {
   await writeFile(lock, JSON.stringify({ pid: process.pid, started, host, token: "1" }));
   await utimes(lock, PAST, PAST);

@@ -87,7 +87,7 @@ beforeEach(() => {
 
 const claim = (perMinute: number, cost = 1, key = "shop") => ({ key, policy: "account", perMinute, cost });
 const take = (...claims: ReturnType<typeof claim>[]) => buckets.consume(...claims);
-/** The number of granted requests out of `tries` at this moment. */
+/** How many of `tries` requests are granted at this moment. */
 const granted = (tries: number, perMinute: number) =>
   Array.from({ length: tries }, () => take(claim(perMinute))).filter(({ isGranted }) => isGranted).length;
 
@@ -172,7 +172,7 @@ describe("a token bucket", () => {
   });
 });
 
-/** A semaphore, and work that ends on request. */
+/** A semaphore with work that ends on request. */
 function open(options: SemaphoreOptions) {
   const semaphore = new Semaphore(options);
   const began: string[] = [];

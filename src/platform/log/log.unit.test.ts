@@ -362,7 +362,7 @@ test("a torn log line does not swallow the next one", () => {
 
 test("the log waits a little for a slow reader", () => {
   const taken: string[] = [];
-  // Independent of delays of this process itself.
+  // Independent of stalls of this process.
   const clock = vi.spyOn(performance, "now").mockReturnValue(0);
   let busy = 2;
   const output = createLogOutput(1, (_, bytes) => {

@@ -12,7 +12,7 @@ const pdf = (...objects: (string | Buffer)[]): Buffer =>
     Buffer.from("trailer<</Root 1 0 R>>\n%%EOF"),
   ]);
 
-/** As an object stream: the objects of it stand one behind the other. */
+/** An object stream, in which the objects are consecutive. */
 const compressed = (objects: string): Buffer => {
   const data = deflateSync(objects);
   const head = `<</Type/ObjStm/N 2/First 10/Filter/FlateDecode/Length ${data.length}>>\nstream\r\n`;

@@ -24,7 +24,7 @@ const open = (ffmpeg: string) => share(ffmpeg).forAccount(1);
 const make = (ffmpeg: string, bytes: Buffer, type: string) =>
   open(ffmpeg).toOggOpus(Readable.from([bytes]), type, "url");
 
-/** Writes an executable in place of ffmpeg. */
+/** Writes an executable that replaces ffmpeg. */
 async function fakeFfmpeg(name: string, script: string): Promise<string> {
   const path = join(dir.path, name);
   await writeFile(path, `#!/bin/sh\n${script}`);
@@ -32,7 +32,7 @@ async function fakeFfmpeg(name: string, script: string): Promise<string> {
   return path;
 }
 
-/** Two seconds of a tone, 8 kHz, 16 bits, mono. */
+/** A two-second tone: 8 kHz, 16 bits, mono. */
 function tone(): Buffer {
   const samples = Buffer.alloc(32_000);
   for (let n = 0; n < 16_000; n++) samples.writeInt16LE(Math.round(8000 * Math.sin(n / 3)), n * 2);
@@ -164,7 +164,7 @@ describe("the waveform of Ogg Opus audio", () => {
   const measure = (ffmpeg: string) => open(ffmpeg).measureOggOpus(() => Readable.from([note]));
 
   test("is computed from the decoded sound where ffmpeg decodes it", async () => {
-    // Two seconds that are loud at first, in 16 bits at 8 kHz.
+    // Two seconds that start loud: 16 bits at 8 kHz.
     const loud = `head -c 16000 /dev/zero | tr '\\000' '\\177'; head -c 16000 /dev/zero`;
     const { seconds, waveform = [] } = await measure(await fakeFfmpeg("decoder", loud));
     expect(seconds).toBe(10);

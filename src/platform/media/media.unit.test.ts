@@ -130,7 +130,7 @@ describe("the header of an MP4", () => {
 test.each([
   ["still", 1, false],
   ["animated", 2, true],
-  // All frames together have more pixels than a picture may have.
+  // All frames together exceed the pixel limit of a picture.
   ["long", 200, true],
 ])("a sticker that is %s has a size and says whether it moves", async (_, frames, is_animated) => {
   expect(await readPicture(await webpSticker(frames))).toEqual({ width: 512, height: 512, is_animated });
@@ -192,7 +192,7 @@ describe("a profile picture", () => {
   test.each<[string, Buffer | Promise<Buffer>]>([
     ["text", Buffer.from("not a picture")],
     ["nothing", Buffer.alloc(0)],
-    // Its size is not looked at either: nothing parses it.
+    // Its size is not read, because nothing parses it.
     ["a drawing", Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="100000" height="100000"/>')],
     ["half of one", HALF],
   ])("that is %s is refused", async (_, bytes) => {
@@ -203,7 +203,7 @@ describe("a profile picture", () => {
   });
 });
 
-/** Frames of pixels without order, one below the other; the same in each run. */
+/** Frames of random pixels, the same in each run, one below the other. */
 function disorder(width: number, height: number, frames = 1): Sharp {
   let state = 1;
   const data = Buffer.from(
@@ -262,7 +262,7 @@ describe("a sticker", () => {
 });
 
 describe("a HEIC picture", () => {
-  /** The two properties of the sample that tell a size: of the coded picture, and of the shown one. */
+  /** The two properties of the sample with its coded and its shown size. */
   const withSize = (width: number, height: number) => {
     const bytes = Buffer.from(HEIC_PICTURE);
     for (let at = bytes.indexOf("ispe"); at >= 0; at = bytes.indexOf("ispe", at + 4)) {

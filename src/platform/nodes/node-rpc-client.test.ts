@@ -90,7 +90,7 @@ describe("an RPC of another node", () => {
 
   test("has a timeout for the response head only, so a slow reader can finish a file", async () => {
     const body = await askLong(1_500);
-    // Its timer began later, and has the same length.
+    // Its timer started later with the same length.
     expect(await ask("silent", {}, 1_500)).toMatchObject({ outcome: "unreachable", executed: true });
     long.push("two");
     long.push(null);
@@ -134,7 +134,7 @@ describe("an RPC of another node", () => {
     return (await app.inject(call)).statusCode;
   };
 
-  /** The three headers of a valid request; `parts` changes them. */
+  /** Headers of a valid request; `parts` changes them. */
   const headersOf = (text: string, { target = url, proofAt = Date.now(), signedAt = Date.now() } = {}) => {
     const identity = { target, nonce: newNonce() };
     return {
@@ -170,7 +170,7 @@ describe("an RPC of another node", () => {
 
   test("is refused by every node except its target", async () => {
     expect(await knock(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
-    // The path of an address says nothing about the node.
+    // The path of a URL does not identify the node.
     expect(await knock(headersOf(body, { target: `${url}/` }))).toBe(200);
   });
 
@@ -195,7 +195,7 @@ describe("an RPC of another node", () => {
     const all = { ...headersOfCount(5000), host: "node", "content-length": count.length };
     const head = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
     const text = `POST ${NODE_RPC_PATH} HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${count}`;
-    // Nothing of this process runs until the other one has ended.
+    // Blocks this process until the other one has ended.
     execFileSync(process.execPath, ["-e", ASK_AND_LEAVE, hostname, port, text]);
     await once(app.server, "connection");
     // That request was read before this one.
@@ -206,7 +206,7 @@ describe("an RPC of another node", () => {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     const headers = ["host: node", "content-type: text/plain", "content-length: 90000"];
-    // Not a byte of the body follows.
+    // The body never follows.
     socket.write(`POST ${NODE_RPC_PATH} HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
     const [answer] = await once(socket, "data");
     socket.destroy();

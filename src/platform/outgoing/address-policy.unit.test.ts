@@ -44,7 +44,7 @@ const ALWAYS_DENIED = words(`
   ::ffff:0:a9fe:a9fe ::a9fe:a9fe 64:ff9b::a9fe:a9fe 64:ff9b:1::a9fe:a9fe
   64:ff9b:1:a9fe:a9:fe00:: 2002:a9fe:a9fe::1 ::ffff:168.63.129.16`);
 
-/** A Teredo address: server in clear, client inverted. */
+/** A Teredo address: plain server, inverted client. */
 function teredo(server: number[], client: number[]): string {
   const hex = (bytes: number[]): string =>
     Buffer.from(bytes)

@@ -32,7 +32,7 @@ function borrow(port = 1, policyKey = "tenant", isPaced = false): Promise<Leased
   });
 }
 
-/** Whether a socket is leased by now. */
+/** Whether the socket is leased. */
 async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
   const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([line.then(() => true), later]);
@@ -113,7 +113,7 @@ afterEach(() => {
   }
 });
 
-/** Dials as undici would, and returns the result and the number of connections at the listener. */
+/** Dials as undici does. Returns the result and the number of connections to the listener. */
 async function dial(hostname: string, answers: string[], allowedHosts: string[]) {
   let hits = 0;
   const server = net.createServer(() => {
@@ -149,7 +149,7 @@ it("the connector tries the next address when the first does not respond", async
   expect((await dial("name.test", ["127.0.0.99", "127.0.0.1"], ["loopback"])).error).toBeNull();
 });
 
-/** Requests from this server, and counts the bytes that the parser has taken. */
+/** Sends a request to this server and counts the bytes that the parser consumed. */
 async function requestFrom(server: net.Server) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -188,7 +188,7 @@ it("the parser is given nothing after the headers have exceeded its limit", asyn
   });
   const { response, countTaken } = await requestFrom(server);
   await expect(response).rejects.toMatchObject({ code: "UND_ERR_HEADERS_OVERFLOW" });
-  // Names and values count for the limit; of 13 bytes, 9.
+  // Of 13 bytes, names and values are 9, which count for the limit.
   expect(countTaken()).toBeLessThan((16_384 * 13) / 9 + 1_100);
 });
 
@@ -203,7 +203,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resolver that responds when the test lets it. */
+/** A resolver that responds on request. */
 function controlled() {
   const asked: string[] = [];
   const open = new Map<string, { answer(): void; fail(): void }>();

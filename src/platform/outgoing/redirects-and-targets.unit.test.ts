@@ -167,7 +167,7 @@ async function serve(handler: http.RequestListener): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-/** Fetches a file and returns the outcome with what was read. */
+/** Fetches a file. Returns the outcome with the content. */
 async function fetchFile(
   url: string,
   request: { headers?: Record<string, string>; totalMs?: number; maxBytes?: number } = {},
@@ -302,7 +302,7 @@ describe("a download", () => {
   });
 
   const FILE = Buffer.from("the file of a host".repeat(3));
-  /** Downloads a body with this Content-Encoding, in pieces of seven bytes. */
+  /** Downloads a body with this Content-Encoding in pieces of seven bytes. */
   async function decoded(
     body: Buffer,
     coding: string,
@@ -387,7 +387,7 @@ describe("a request that follows redirects", () => {
     durationMs: 1,
   });
 
-  /** Sends a request whose hops end like this. */
+  /** Sends a request with these results of its hops. */
   function follow(hops: (typeof REFUSED | ReturnType<typeof redirect>)[], totalMs = 30_000) {
     const left = [...hops];
     return followRedirects({ url: "http://a.test/", totalMs }, async () => left.shift() ?? REFUSED);

@@ -16,7 +16,7 @@ let port = 0;
 beforeEach(async () => {
   hits = 0;
   port = 0;
-  // One port on every loopback address, so that a request to any of them is seen.
+  // One port on every loopback address, which records a request to any of them.
   for (const host of ["127.0.0.1", "::1"]) {
     const server = http.createServer((_request, response) => response.end("internal"));
     server.on("connection", () => {
@@ -62,7 +62,7 @@ function corpus(): string[] {
 
 const BLOCKED = { outcome: "failed", failure: "blocked", error: BLOCKED_MESSAGE };
 
-/** Resolves as the system would if every unusual form meant the loopback address. */
+/** A resolver that maps every unusual form to the loopback address. */
 const everythingIsLoopback = answers("127.0.0.1");
 
 describe("the log of blocked requests", () => {
@@ -139,13 +139,14 @@ describe("the set of forged addresses", () => {
     const outgoing = open({ allowedHosts: ["external", "hop.test"], lookup: everythingIsLoopback });
     const url = `http://hop.test:${hop.port}/`;
     const passed: string[] = [];
-    // A header holds no other characters. A few of each kind: each hop takes the path of a request, tested above.
+    // Only characters that a header permits. A sample, because each hop is checked like a request, which is tested
+    // above.
     const targets = corpus().filter((one, nth) => nth % 37 === 0 && /^[\x21-\x7e]*$/.test(one));
     for (const target of targets) {
       location = target;
       const outcome = await outgoing.download({ url, totalMs: 30_000, maxBytes: 1000, onChunk() {} });
       const isRefused = outcome.outcome === "failed" && ["blocked", "invalid_url"].includes(outcome.failure);
-      // Some forms are parsed as a path of the server that sent them.
+      // Some forms parse as a path on the redirecting server.
       const isHere = !URL.canParse(target, url) || new URL(target, url).origin === new URL(url).origin;
       if (!isRefused && !isHere) passed.push(target);
     }

@@ -25,7 +25,7 @@ function open(options: Partial<SafeFetchOptions> = {}): SafeFetch {
 interface Server {
   url: string;
   port: number;
-  /** Sockets accepted so far. */
+  /** Accepted sockets so far. */
   sockets: net.Socket[];
 }
 
@@ -47,12 +47,12 @@ async function listen(server: net.Server | http.Server, host = "127.0.0.1", port
   return { url: `http://${host}:${address.port}/`, port: address.port, sockets };
 }
 
-/** An HTTP server whose responses the test defines. */
+/** An HTTP server with this handler. */
 function answering(handler: http.RequestListener, host?: string, port?: number): Promise<Server> {
   return listen(http.createServer(handler), host, port);
 }
 
-/** A server with arbitrary behaviour for each socket after the first bytes of the request. */
+/** A server that controls each socket after the first bytes of the request. */
 function raw(behave: (socket: net.Socket) => void): Promise<Server> {
   return listen(net.createServer((socket) => socket.once("data", () => behave(socket.resume()))));
 }
@@ -190,7 +190,7 @@ describe("a slow server", () => {
       });
       const outcome = open(options).fetch({ ...POST, url: server.url, totalMs: 3_600_000 });
       await isAsked.opened;
-      // Half an hour on undici's clock, which begins to count for a timer with the next tick.
+      // Half an hour on undici's clock, which starts a timer with the next tick.
       tick(1_000);
       tick(1_800_000);
       mayRespond.open();

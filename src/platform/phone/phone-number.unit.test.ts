@@ -13,7 +13,7 @@ import {
 const BRAZIL: PhoneCountry = { code: "BR", isSet: true };
 const MAYBE_BRAZIL: PhoneCountry = { code: "BR", isSet: false };
 
-/** What a request that names one recipient does with the text. */
+/** The number of a request with one recipient. */
 function send(text: string, country?: PhoneCountry): string {
   const reading = readPhoneNumber(text, country);
   if (reading.is === "number") return reading.digits;
@@ -43,7 +43,7 @@ test.each([
   ["+55 (0)11 98765-0003", ANA],
   ["+55 011 98765-0003", ANA],
   ["+55 0 15 11 98765-0003", ANA],
-  // What cannot be seen.
+  // Invisible characters.
   ["\u202a+55 11 98765-0003\u202c", ANA],
   ["\u20685511987650003\u2069", ANA],
   ["\u200e\ufeff5511\u200b9876\u2060500\u00ad03", ANA],
@@ -106,7 +106,7 @@ test.each([
   ["+852 (0)9123 4567", "85291234567"],
   ["+49 30 12345-0", "4930123450"],
   ["+33.6.12.34.56.78", "33612345678"],
-  // Formats that the network itself uses, and numbers that are nobody's.
+  // Formats that the network itself uses, and unassigned numbers.
   ["553187654321", "553187654321"],
   ["5215512345678", "5215512345678"],
   ["5491123456789", "5491123456789"],
@@ -116,7 +116,7 @@ test.each([
   ["4790000001", "4790000001"],
   ["5511999990000", "5511999990000"],
   ["1234567890123", "impossible_number"],
-  // What a spreadsheet has changed.
+  // Damaged by a spreadsheet.
   ["5511987650003.0", "changed_by_spreadsheet"],
   ["5511987650003.00", "changed_by_spreadsheet"],
   ["5511987650003,0", "changed_by_spreadsheet"],
@@ -138,7 +138,7 @@ test.each([
   ["5.51199 E+12", "changed_by_spreadsheet"],
   ["5,51199 e + 12", "changed_by_spreadsheet"],
   ["\uff15\uff0e\uff15\uff11\uff11\uff19\uff19\uff25\uff0b\uff11\uff12", "changed_by_spreadsheet"],
-  // Negative: a spreadsheet has evaluated +91-9876543210, or has lost the plus.
+  // Negative: a spreadsheet has evaluated +91-9876543210, or has dropped the plus.
   ["-9876543119", "changed_by_spreadsheet"],
   ["\u22125511987650003", "changed_by_spreadsheet"],
   ["- 5511987650003", "changed_by_spreadsheet"],
@@ -150,7 +150,7 @@ test.each([
   ["(5.511.987.650.003)", "changed_by_spreadsheet"],
   ["(+5511987650003)", ANA],
   ["(55 11 98765-0003)", ANA],
-  // Signs that join what no country has assigned.
+  // Joined with a separator, and in no country's numbering plan.
   ["+49 151 12345678-1", "several_numbers"],
   ["+62 812 3456 7890-1", "several_numbers"],
   ["2. 11987650003", "several_numbers"],
@@ -193,7 +193,7 @@ test.each([
   ["+43 1 58858\u202821 22", "several_numbers"],
   ["4312345 12", "several_numbers"],
   ["+39 06 1234567 123", "several_numbers"],
-  // One number in groups, though a shorter one would be whole too.
+  // One number in groups, although a shorter one would be valid too.
   ["+62 812 3456 789", "628123456789"],
   ["+49 30 1234 5678", "493012345678"],
   ["+49 30 123 45 67", "49301234567"],
@@ -218,7 +218,7 @@ test.each([
   ["+1 234", "too_short"],
   ["12345678901234567", "too_long"],
   ["9".repeat(201), "too_long"],
-  // Local numbers whose place is no country, or the wrong one.
+  // Local numbers whose context is no country, or the wrong one.
   ["tel:863-1234;phone-context=+1-914-555", "unknown_context"],
   ["tel:7042;phone-context=example.com", "unknown_context"],
   ["tel:7946-0018;phone-context=+44", "unknown_context"],
@@ -305,7 +305,7 @@ test.each([
   ["DE", "05511987650003", "no_country_code", "no_country_code"],
   ["DE", "+52 044 55 1234 5678", "several_numbers", "several_numbers"],
   ["DE", "333 0001 333 0002", "several_numbers", "several_numbers"],
-  // Digits of documents and dates, which are also numbers of another country.
+  // Digits of documents and dates that are also numbers of another country.
   ["BR", "12345678909", "ambiguous_number", "12345678909 by ambiguous_number"],
   ["BR", "123 456 789 09", "ambiguous_number", "12345678909 by ambiguous_number"],
   ["BR", "123.456.789-09", "ambiguous_number", "ambiguous_number"],
@@ -336,7 +336,7 @@ test.each([
   expect([send(text, { code, isSet: true }), send(text, { code, isSet: false })]).toEqual([isSet, isGuess]);
 });
 
-/** The number of a mobile that people of the country dial so. */
+/** The number of a mobile as dialled within its country. */
 function mobileAtHome(written: string, country: "BR" | "CN" | "ID" | "IN" | "US"): string | undefined {
   const parsed = parsePhoneNumberFromString(written, country);
   return /MOBILE/.test(parsed?.getType() ?? "") ? parsed?.number.slice(1) : undefined;
@@ -405,7 +405,7 @@ test("each digit of each script means its value", () => {
   }
 });
 
-/** The digits that a reading may go to. */
+/** The digits that a reading may result in. */
 function reached(reading: PhoneReading): string[] {
   if (reading.is === "refused") return reading.lid === null ? [] : [reading.lid];
   return reading.is === "number"
@@ -413,7 +413,7 @@ function reached(reading: PhoneReading): string[] {
     : [reading.digits ?? reading.suggestion, reading.suggestion];
 }
 
-/** Whether the digits are the text's own, some left out; the mark of a mobile may be added. */
+/** Whether the digits are those of the text with some omitted. A mobile prefix may be added. */
 function isSpelled(digits: string, spelled: string): boolean {
   return [digits, canonicalNumberOf(digits)].some((wanted) => {
     let at = 0;
@@ -498,7 +498,7 @@ test("a text that does not depend on the country means the same in every country
   expect([dependsOnCountry("(11) 98765-0003"), dependsOnCountry("5511987650003")]).toEqual([true, false]);
 });
 
-/** What happens to the numbers of a Brazilian list on its way through programs and people. */
+/** Damages of a Brazilian list by programs and people. */
 const DAMAGES: readonly ((number: string) => string)[] = [
   (number) => number.slice(2),
   (number) => `${number}.0`,
@@ -519,7 +519,7 @@ const AREAS = [
   11, 21, 31, 33, 34, 41, 43, 46, 47, 48, 49, 51, 53, 54, 55, 61, 62, 63, 64, 66, 71, 81, 84, 86, 91, 98,
 ];
 
-/** A list waits for a confirmation of what was assumed, and then takes the suggestion unless the number is ambiguous. */
+/** A list asks for confirmation of assumptions, and then uses the suggestion unless the number is ambiguous. */
 function inList(line: string, country: PhoneCountry): string | null {
   const reading = readPhoneNumber(line, country);
   if (reading.is === "number") return reading.digits;

@@ -4,7 +4,7 @@ import { type CsvFormat, readCsvTable } from "./csv-table.ts";
 import { findColumnMeanings, findPassedOver, LEAD_COLUMNS } from "./find-column-meanings.ts";
 import { toCsvLine } from "./to-csv-line.ts";
 
-/** The names of the columns and the cells of each record, on one line each; a fault in angle brackets. */
+/** Column names and the cells of each record, one line each, with errors in angle brackets. */
 async function read(file: string | Uint8Array, format?: CsvFormat): Promise<string[]> {
   const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
   const table = await readCsvTable(bytes, format);
@@ -252,7 +252,7 @@ test.each<[string, string | Uint8Array, string[]]>([
   ["names with spaces", " Phone ; Full   name \n1;a", ["Phone|Full name", "2 1|a"]],
   ["a name that occurs twice", "phone,name,name\n1,a,b", ["phone|name|name", "2 1|a|b"]],
   ["an empty name", "phone,,name\n1,2,a", ["phone||name", "2 1|2|a"]],
-  // No line of names.
+  // No header.
   ["bare numbers", "5511987650003\n5511987650004\n", ["phone", "1 5511987650003", "2 5511987650004"]],
   [
     "numbers and names",
@@ -294,7 +294,7 @@ test.each<[string, string | Uint8Array, string[]]>([
     "5511987650003;Ana;WhatsApp\n5511987650004;Bia;WhatsApp",
     ["phone|name|column 3", "1 5511987650003|Ana|WhatsApp", "2 5511987650004|Bia|WhatsApp"],
   ],
-  // Floats of Excel in languages with a comma, and a title.
+  // Excel's decimal commas, and a title.
   [
     "floats with a comma below one name",
     "telefone\n5,51199E+12\n5511987650003,00\n5511987650004",

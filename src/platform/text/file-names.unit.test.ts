@@ -8,7 +8,7 @@ import {
   readDisposition,
 } from "./file-names.ts";
 
-/** A header as HTTP reads it: one character for each byte. */
+/** A header as HTTP decodes it: one character for each byte. */
 const utf8 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
 
 describe("the name of a file in a header", () => {
@@ -102,7 +102,7 @@ describe("the name of a file in a header", () => {
     ["words of two charsets", 'attachment; filename="=?UTF-8?Q?=C3=BA?= =?ISO-8859-1?Q?=FA?="', "úú"],
     ["a word between letters", 'attachment; filename="no =?UTF-8?Q?=C3=BA?= more.pdf"', "no ú more.pdf"],
     ["a word that is none", 'attachment; filename="=?what?.pdf"', "=?what?.pdf"],
-    // Percent-encoded without saying so.
+    // Percent-encoded without a declaration.
     ["percent-encoded UTF-8", 'attachment; filename="N%C3%BAmero.pdf"', "Número.pdf"],
     ["percent-encoded blanks", "attachment; filename=my%20offer.pdf", "my offer.pdf"],
     ["percent-encoded ISO-8859-1", 'attachment; filename="N%FAmero.pdf"', "Número.pdf"],

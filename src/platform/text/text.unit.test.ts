@@ -145,7 +145,7 @@ test("a written CSV cell begins no formula, at whichever sign a spreadsheet spli
 });
 
 const LONE = /\p{Surrogate}/u;
-/** Texts of any UTF-16 units, lone surrogates and U+0000 among them. */
+/** Texts of any UTF-16 units, including lone surrogates and U+0000. */
 const anyText = fc
   .array(
     fc.oneof(fc.integer({ min: 0, max: 0xffff }), fc.integer({ min: 0xd800, max: 0xdfff }), fc.constant(0)),

@@ -286,7 +286,7 @@ describe("an instance of another account", () => {
   });
 });
 
-/** No query of an earlier request is still running. */
+/** Waits until no query of an earlier request runs. */
 async function silence(): Promise<void> {
   const { pool } = test.database;
   await expect.poll(() => [pool.waitingCount, pool.totalCount - pool.idleCount]).toEqual([0, 0]);

@@ -31,7 +31,7 @@ interface Shop {
   plan: number;
 }
 
-/** An account with an instance, on its own plan. */
+/** An account with its own plan and an instance. */
 async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
   const { db } = gateway.database;
   const name = `Shop ${shops++}`;
@@ -85,7 +85,7 @@ describe("a plan with a rate limit", () => {
         shop.key,
       );
     const responses = await times(3, () => send("text"));
-    // The instance never connected, so nothing goes out; the requests still count.
+    // The instance was never connected, so nothing is sent, but the requests count.
     expect(statuses(responses)).toEqual([409, 409, 429]);
     expect(responses[2]?.body.details.policy).toBe("messages");
     expect(
@@ -139,7 +139,7 @@ test("an address without a valid credential is slowed down, except on health rou
   const shop = await openShop({});
   const wrong = { "x-api-key": "wg_wrong" };
   const guesses: RawHttpResponse[] = [];
-  // While the requests run, part of the allowance is refilled.
+  // Part of the allowance is refilled while the requests run.
   while (guesses.length < 10 * UNKNOWN_RATE && guesses.at(-1)?.status !== 429)
     guesses.push(await request("GET /instance/all", undefined, wrong));
   expect(statuses(guesses).at(-1)).toBe(429);

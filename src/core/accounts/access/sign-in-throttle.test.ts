@@ -43,7 +43,7 @@ async function failTimes(times: number, options: Try = {}): Promise<void> {
 
 const elsewhere = () => `10.${networks++ >> 8}.${networks & 255}.1`;
 
-/** Fails five times, and lets the resulting wait begin in an hour, so that it cannot be over by accident. */
+/** Fails five times, and starts the resulting wait in an hour so that it cannot end during the test. */
 async function useUp(options: Try = {}): Promise<void> {
   await failTimes(5, options);
   await pass(-3_600);
@@ -70,7 +70,7 @@ describe("wrong sign-ins at one e-mail address from one network", () => {
         test.database.db,
       );
       const { retryAfterSeconds: wait } = await attempt("right").catch((refusal) => refusal);
-      // However long this test had to wait for a processor.
+      // However long this test waited for a CPU.
       expect(wait).toBeLessThanOrEqual(seconds);
       expect(wait).toBeGreaterThan(seconds / 2);
     }

@@ -7,7 +7,7 @@ import { createAccount } from "../users/create-account.ts";
 
 let store: TestDatabase;
 let server: AccountServer;
-/** What the panel sends with each request. */
+/** Headers of the panel's requests. */
 const PANEL = { "x-waygate-panel": "1", "sec-fetch-site": "same-origin" };
 let people = 0;
 let shared: Session;
@@ -25,9 +25,9 @@ afterAll(async () => {
 interface Session {
   email: string;
   token: string;
-  /** As a browser sends it. */
+  /** The header that a browser sends. */
   cookie: string;
-  /** As the gateway has set it. */
+  /** The header that the gateway sets. */
   header: string;
 }
 
@@ -50,7 +50,7 @@ describe("a browser in which somebody has signed in", () => {
   const signIn = (headers: Record<string, string>, body: object) =>
     server.send("POST /api/auth/login", headers, { password: PASSWORD, ...body });
 
-  /** Fails until the network has to wait, and lets the wait begin in an hour, so that it is not over by accident. */
+  /** Fails until the network must wait, and starts the wait in an hour so that it cannot end during the test. */
   async function lockOut(email: string): Promise<void> {
     for (let i = 0; i < 5; i++) await signIn({}, { email, password: "wrong" });
     await sql`update use_counter set last_at = last_at + interval '1 hour'`.execute(store.database.db);

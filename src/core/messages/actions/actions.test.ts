@@ -18,7 +18,7 @@ afterEach(() => {
 
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
-/** The shop's text to its friend, once it has arrived there. */
+/** A text from the shop that its friend has received. */
 async function tell(text = "Hello"): Promise<string> {
   const { sales, friend } = story;
   const { data } = await sales.client.sendText({ id: sales.id, number: friend.phone, text });
@@ -27,7 +27,7 @@ async function tell(text = "Hello"): Promise<string> {
   return id;
 }
 
-/** The friend's text to the shop, once it has arrived there. */
+/** A text from the friend that the shop has received. */
 async function hear(text = "Hi"): Promise<string> {
   const { sales, friend } = story;
   const { data } = await friend.client.sendText({ id: friend.id, number: sales.phone, text });
@@ -63,7 +63,7 @@ const remove = (message_id: string, more = {}) => client().deleteMessage({ ...sa
 const markRead = (message_id: string, more = {}) => client().markRead({ ...sales(), message_id, ...more });
 const conflict = (reason: string) => ({ code: "CONFLICT", status: 409, details: { reason } });
 const invalid = (field: string) => ({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
-/** The id of a message whose send is refused. */
+/** Message id of a refused send. */
 const refusedSend = (sending: Promise<unknown>): Promise<string> =>
   sending.then(
     () => expect.fail("The send was accepted."),

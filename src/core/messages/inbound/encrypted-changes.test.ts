@@ -43,13 +43,13 @@ async function eventsOf(event: string, id: string): Promise<Data[]> {
   return all.filter((data) => (data.message_id ?? data.message.message_id) === id);
 }
 
-/** The nth event of a message, once it is recorded. */
+/** The nth recorded event of a message. */
 async function eventOf(event: string, id: string, nth = 1): Promise<Data> {
   await waitUntil(async () => (await eventsOf(event, id)).length >= nth);
   return (await eventsOf(event, id))[nth - 1];
 }
 
-/** Resolves with the id of the message once it is stored. */
+/** Resolves with the id of the stored message. */
 async function receive(person: string, to: string, text: string): Promise<string> {
   const id = await on.control.sendMessage(person, to, text);
   await waitUntil(async () => (await stored(id)) !== undefined);
@@ -87,7 +87,7 @@ async function ignored(reason: string): Promise<number> {
   return Number(value?.[1] ?? 0);
 }
 
-/** Whether the change was counted as one that changes nothing. */
+/** Whether the change was counted as ignored. */
 async function isIgnored(reason: string, act: () => Promise<unknown>): Promise<void> {
   const before = await ignored(reason);
   await act();
@@ -401,7 +401,7 @@ describe("a member of an announcement group", () => {
 });
 
 describe("a change that the instance makes", () => {
-  /** How it went over the wire, and what the person's phone shows of it. */
+  /** The change on the wire, and what the person's phone shows. */
   async function shown(person: string, type: "edited" | "reaction", id: string, nth = 1) {
     const of = async () =>
       (await on.control.seen(person)).filter((one) => one.type === type && one.id === id) as Data[];
@@ -474,7 +474,7 @@ test("an anonymisation erases the secrets of the messages", async () => {
 });
 
 describe("a message of a kind that nobody knows yet", () => {
-  /** Field 199, of which the sixth field is its words. */
+  /** Field 199, whose sixth field is its text. */
   const PAYLOAD = Buffer.concat([Buffer.of(0xba, 0x0c, 14, 0x32, 12), Buffer.from("Come to ours")]);
   const later = LATER_FIELDS.get(122);
 

@@ -11,7 +11,7 @@ import { createSandboxControl } from "../../../network/sandbox/sandbox-control.t
 import type { SandboxControl } from "../../../network/sandbox-control.ts";
 
 let story: MessagingStory;
-/** The network itself, for actions that the control routes lack. */
+/** The network itself, for actions without a control route. */
 let network: SandboxControl;
 
 beforeAll(async () => {
@@ -28,7 +28,7 @@ const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
 type Receive = Parameters<MessagingStory["sales"]["client"]["sandboxReceive"]>[0];
 
-/** Lets Bia write and returns the resulting event. */
+/** Bia writes a message. Returns the resulting event. */
 async function receive(input: Partial<Receive>, event = "message.received") {
   const { sales } = story;
   const { data } = await sales.client.sandboxReceive({

@@ -9,8 +9,8 @@ import { searchWords, tokenize } from "./search-words.ts";
 const AT_ONCE = 50_000;
 
 /**
- * Fills the log of an instance as if it had been written over a year: some chats and some words far more often than
- * others, and a few failed sends and places among many texts.
+ * Fills an instance's log with a year of messages: some chats and words are much more frequent than others, with a
+ * few failed sends and locations.
  */
 async function seedLog(
   { pool }: Database,
@@ -114,7 +114,7 @@ async function someConversation(): Promise<number> {
   return id;
 }
 
-/** Every scan type in a query plan. */
+/** Scan types in a query plan. */
 async function accessTo(request: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await request();

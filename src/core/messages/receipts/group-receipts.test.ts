@@ -12,7 +12,7 @@ import type { MessageReceipt } from "./message-receipt.ts";
 import type { ReceiptRecorder } from "./record-receipts.ts";
 
 const ANA = "5511977771234";
-/** A phone that receives messages and reads them only on request. */
+/** A phone that sends read receipts only on request. */
 const QUIET = "5511977770003";
 const STRANGER = "5511966665555";
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net` as Jid;
@@ -34,7 +34,7 @@ beforeEach(async () => {
   group = made.data.jid as Jid;
 });
 
-/** What the gateway knows of the group's members from now on. */
+/** Sets the members that the gateway knows. */
 const setMembers = (members: object[]) =>
   sql`update group_chat set participants = ${JSON.stringify(members)}::jsonb
     where jid = ${group} and instance_id = ${story.sales.id}`.execute(story.gateway.database.db);
@@ -71,7 +71,7 @@ async function report(
   });
 }
 
-/** Readers of `message.read`, in the order of the events. */
+/** Readers of `message.read` in event order. */
 async function readersOf(messageId: string): Promise<string[]> {
   const { rows } = await sql<{ phone: string }>`
     select convert_from(body, 'UTF8')::json #>> '{data,participant,phone}' as phone from event

@@ -28,7 +28,7 @@ interface SubmittedSend {
   jid: Jid;
 }
 
-/** A send that the network has got and not acknowledged. */
+/** A send that the network received and did not acknowledge. */
 async function submit({ id, client }: TestInstance): Promise<SubmittedSend> {
   const { data } = await client.sendText({ id, number: story.friend.phone, text: "Hi" });
   const { rows } = await sql<SubmittedSend>`

@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const stranger = async () => (await on.control.addPerson({ phone: newPhone() })).phone;
 const text = (number: string) => ({ id, number, text: "Hi" });
-/** Makes the network block new chats; the end is rounded to whole seconds. */
+/** Blocks new chats on the network until then, in whole seconds. */
 async function restrict(ms: number): Promise<Date> {
   const until = Math.ceil((Date.now() + ms) / 1000) * 1000;
   await on.control.restrictNewChats(me, until);
@@ -135,7 +135,7 @@ async function rows(): Promise<number> {
   return found.length;
 }
 
-/** The time until which a failed send would fail again, as stored in its row. */
+/** The stored time until which a failed send would fail again. */
 async function keptUntil(messageId: string): Promise<unknown> {
   const { rows } = await sql<{ until: unknown }>`
     select error ->> 'until' as until from message where message_id = ${messageId}`.execute(
@@ -144,7 +144,7 @@ async function keptUntil(messageId: string): Promise<unknown> {
   return rows[0]?.until;
 }
 
-/** Whether the job of a message is queued: before that, advancing the clock has no effect. */
+/** Whether the job of a message is rescheduled. Before that, advancing the clock has no effect. */
 async function isPutOff(messageId: string): Promise<boolean> {
   const { rows } = await sql`
     select from job j join message m on (j.ref ->> 'message')::bigint = m.id

@@ -121,7 +121,7 @@ const KINDS: [string, Send, object][] = [
     "a reply",
     (client, input, key) =>
       client.sendReply({ ...input, message_id: question, text: "Yes, that one" }, withKey(key)),
-    // From the view of the friend, who wrote the quoted message.
+    // The friend wrote the quoted message.
     { type: "text", text: "Yes, that one", quoted: { from_me: true, text: "The blue one?" } },
   ],
 ];
@@ -133,7 +133,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
       : arrives;
   const input = () => ({ id: story.sales.id, number: story.friend.phone });
 
-  /** Repeats the request under its key, and expects the same message. */
+  /** Repeats the request with its key and expects the same message. */
   async function sendTwice(key: string, async: boolean) {
     const body = { ...input(), async };
     const first = await send(story.sales.client, body, `${name} ${key}`.replaceAll(" ", "-"));
@@ -261,7 +261,7 @@ describe("the metadata that phones receive with a file", () => {
   });
 
   test("of a video contains size and duration, even if they are near the end of the file", async () => {
-    // The header of a box spans two parts of the stored file.
+    // A box header spans two parts of the stored file.
     for (const bytes of [3_000, 262_100, 600_000]) {
       const video = mp4Video({ width: 640, height: 360, seconds: 12, isLast: true, bytes });
       const { content } = await sent({ base64: inBase64(video), gif_playback: true });

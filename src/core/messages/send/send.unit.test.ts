@@ -134,7 +134,7 @@ test("sends beyond an instance's rate wait until one of the minute's sends is av
   const sent: boolean[] = [];
   for (let n = 0; n < 5; n++) sent.push(await send(range));
   expect(sent).toEqual([true, true, true, false, false]);
-  // One send becomes available every 20 s; the lane is polled up to 3 s before.
+  // One send is allowed every 20 s. The lane polls up to 3 s earlier.
   expect(pauses.at(-1)).toBeGreaterThan(1_000);
   expect(pauses.at(-1)).toBeLessThanOrEqual(17_000);
 });
@@ -151,7 +151,7 @@ const OPTIONS: RetryOptions = { unknownOutcomeWaitMs: 30_000, mostUnconfirmed: {
 
 const jobOf = (ref: { tries?: number; unconfirmed?: number }) => ({ ref }) as unknown as Job;
 
-/** A send of the API on a session that has stayed connected, with retries allowed. */
+/** An API send on a session that stayed connected, with retries allowed. */
 const sendOf = (changed: Partial<SendRow> = {}) =>
   ({
     id: 7,

@@ -23,7 +23,7 @@ const OTHER_JID = phoneJid("5511900000008");
 const HOLD_MS = 3_600_000;
 const ACCOUNTS = { active: 101, paused: 102 };
 
-/** Every value that makes one of the two paths hold a send; the first one of each does not. */
+/** Every value that makes one of the two paths hold a send. The first value of each does not. */
 const VALUES = {
   state: ["waiting", "submitted", "decided"],
   mode: ["async", "sync", "sync too late"],
@@ -40,7 +40,7 @@ const VALUES = {
 type Values = typeof VALUES;
 type Case = { [Name in keyof Values]: Values[Name][number] } & { id: number };
 
-/** The columns that these values set, and those that decide only about a later attempt. */
+/** Columns that these values set, and those that only affect a later attempt. */
 const VARIED = ["breaker_open_ms", "content", "delay_ms", "is_overdue", "is_restricted", "locked_until"];
 const VARIED_TOO = ["mode", "origin", "outcome_at", "pace_max", "pace_min", "per_minute", "submitted_at"];
 const OF_LATER_ATTEMPTS = ["is_reconnected", "is_stale", "on_unknown", "unknown_outcome_ms"];
@@ -148,13 +148,13 @@ function load(trx: Trx, maySubmit: (one: Case) => boolean): Promise<(SendRow | u
   return loadAndSubmitSends(trx, NODE, HOLD_MS, claimed);
 }
 
-/** The ids of the sends that the loading statement submits. */
+/** Ids of sends that the loading statement submits. */
 async function submittedAtOnce(): Promise<Set<number>> {
   const rows = await rollBack((trx) => load(trx, ({ connected }) => connected));
   return new Set(rows.flatMap((row) => (row?.has_begun ? [row.id] : [])));
 }
 
-/** The ids of the sends that no hold stops, and that are then submitted. */
+/** Ids of sends without a hold, which are then submitted. */
 async function submittedAfterHolds(): Promise<Set<number>> {
   return rollBack(async (trx) => {
     const rows = await load(trx, () => false);
@@ -177,7 +177,7 @@ async function isFree(trx: Trx, { id, connected }: Case, send: SendRow | undefin
   return true;
 }
 
-/** Another send of the instance has the turn of the throttle, and is the trial of an open breaker. */
+/** Another send of the instance holds the throttle and is the trial of an open breaker. */
 async function createContext(trx: Trx, id: number, send: SendRow, connected: boolean): Promise<SendContext> {
   const engine = {
     node: { id: NODE },
@@ -219,7 +219,7 @@ function jobOf(id: number): Job {
   };
 }
 
-/** The send of a case as its request creates it; each has a chat of its own. */
+/** The send of a case as its request creates it, in its own chat. */
 function sendOf({ id, account, mode, origin, kind, delay, connected }: Case): NewMessage {
   return newMessage({
     account_id: ACCOUNTS[account],
@@ -237,7 +237,7 @@ function sendOf({ id, account, mode, origin, kind, delay, connected }: Case): Ne
   });
 }
 
-/** Their numbers are above those of the cases. */
+/** Their ids are higher than those of the cases. */
 async function insert(trx: Trx, messages: NewMessage[]): Promise<(InsertedMessage | undefined)[]> {
   await sql`select setval('message_id_seq', greatest(100000, nextval('message_id_seq')))`.execute(trx);
   return (await insertMessages(trx, messages)) as (InsertedMessage | undefined)[];

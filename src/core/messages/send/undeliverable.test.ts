@@ -36,11 +36,11 @@ const person = async () => (await on.control.addPerson({ phone: newPhone() })).p
 const queue = async (number: string, text = "Hi") =>
   (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
 const messageOf = async (messageId: string) => (await client.getMessage({ id, messageId })).data;
-/** Removes the prekeys of all numbers, or of these, so that sends to them fail. */
+/** Removes the prekeys of all numbers, or of these, which makes sends to them fail. */
 const withoutKeys = async (...numbers: (string | undefined)[]) => {
   for (const of of numbers) await on.control.fault({ fault: "no_prekeys", times: 10_000, ...(of && { of }) });
 };
-/** How often the network was asked for prekeys. */
+/** Number of prekey queries. */
 const keyQueries = async () => (await on.control.stanzas(me))["iq:encrypt:key"] ?? 0;
 
 interface SendJob {
@@ -167,7 +167,7 @@ describe("with a short wait for acknowledgements", () => {
   afterAll(() => on.control.settings({ receiptDelayMs: 0 }));
 
   type Refusal = { code: string; details: { message_id: string; sent: unknown } };
-  /** Sends to new people until the outcome is as wanted: a busy machine may be slower than the wait. */
+  /** Sends to new people until the outcome is as expected, because a busy machine may miss the wait. */
   async function refused(sent: unknown, prepare: (number: string) => Promise<unknown>, key?: string) {
     for (;;) {
       const number = await person();
@@ -181,7 +181,7 @@ describe("with a short wait for acknowledgements", () => {
       if (error && error.details.sent === sent) return { number, send, message_id: error.details.message_id };
     }
   }
-  /** Suppresses the acknowledgement and the receipts of so many attempts. */
+  /** Suppresses acknowledgements and receipts of `times` attempts. */
   const withoutAnswers = (times: number) => (to: string) =>
     on.control.fault({ fault: "ack_lost", to, times });
   const isSent = async (messageId: string) => (await messageOf(messageId)).status === "sent";

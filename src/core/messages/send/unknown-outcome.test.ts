@@ -9,7 +9,7 @@ import {
 } from "../../../../test/stories/messaging-story.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
-// A late acknowledgement comes after the caller's wait has ended.
+// A late acknowledgement arrives after the caller's wait.
 changeSandboxTiming({ slowAckMs: 1_000 });
 
 let story: MessagingStory;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => story.stop());
 
 let personCount = 0;
-/** An unused number whose last four digits choose its behaviour in the sandbox. */
+/** An unused number whose last four digits select its sandbox behaviour. */
 const newNumber = (last4: string) => `55119${5000 + personCount++}${last4}`;
 const SILENT = "0002";
 const SLOW = "0005";
@@ -114,7 +114,7 @@ describe.concurrent("a send that the network does not acknowledge in time", () =
     const { message_id } = await sendInVain(SLOW, sendPhoto);
     expect((await story.outcome(message_id)).event).toBe("message.sent");
     await untilSettled(message_id);
-    // Once if the acknowledgement came before the second try, which a busy machine may delay.
+    // Once if the acknowledgement came before the second attempt, which a busy machine may delay.
     expect(await timesSent(message_id)).toBeLessThanOrEqual(2);
     await untilNoFiles();
     await untilDownloaded(message_id);

@@ -40,7 +40,7 @@ async function events(name: string): Promise<any[]> {
   return rows.map(({ body }) => JSON.parse(body.toString()).data);
 }
 
-/** The message as `message.received` has it. */
+/** The message in `message.received`. */
 async function received(from: PersonInfo, to: string, said: SentContent | string) {
   const message_id = await on.control.sendMessage(from.phone, to, said);
   const find = async () =>

@@ -28,7 +28,7 @@ async function create(body: object = {}): Promise<number> {
   return response.body.data.id;
 }
 
-// Waits for a QR or a connection are long enough for a slow machine.
+// Timeouts for QR codes and connections suit a slow machine.
 const post = (id: number, what: string, body: object = {}) =>
   gateway.call(
     `POST /api/v1/instances/${id}/${what}`,
@@ -221,7 +221,7 @@ describe("connecting an instance", () => {
       .execute(async (trx) => {
         await trx.selectFrom("instance").select("id").where("id", "=", id).forUpdate().execute();
         const connecting = Array.from({ length: 10 }, () => connectInstance(deps, id, options));
-        // The first transaction that gave up waiting for the row, as behind others on a busy machine.
+        // The first transaction whose lock timeout expired.
         await once(impatient.pool, "release");
         // The other nine wait in memory.
         expect([impatient.pool.totalCount, impatient.pool.waitingCount]).toEqual([1, 0]);
@@ -536,7 +536,7 @@ describe("removing an instance", () => {
   it("that was interrupted is completed by the next owner of the lane", async () => {
     const id = await create({ webhook_url: "https://hook.example/in" });
     await pair(id);
-    // As a crash after the first step leaves it: hidden, without webhooks, with the job.
+    // The state after a crash following the first step: hidden, without webhooks, with the job.
     const [{ lane }] = await rows(
       "update instance set wanted = 'stopped', removed_at = now() where id = $1 returning lane",
       id,

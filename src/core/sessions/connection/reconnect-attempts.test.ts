@@ -54,7 +54,7 @@ it("a node divides its memory growth since its start among its sessions", async 
   expect(data.instances.find(({ id }) => id === other.id)?.memory_mb).toBeNull();
 });
 
-/** How many minutes ago the session was last seen, after maintenance saw it the given minutes ago. */
+/** Minutes since the session was last seen, after maintenance saw it `minutes` ago. */
 async function seenAfterUpkeep(minutes: number): Promise<number> {
   const { db } = gateway.database;
   await sql`

@@ -24,7 +24,7 @@ afterEach(() => {
 });
 afterAll(() => test.stop());
 
-/** Opens the stream; the frames grow as they arrive. */
+/** Opens the stream. The returned array grows with the frames. */
 async function follow(who?: { email: string }): Promise<Frame[]> {
   const { headers } = await signIn(test.url, who);
   const controller = new AbortController();

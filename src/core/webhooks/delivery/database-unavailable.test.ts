@@ -65,7 +65,7 @@ test("a result that is stored although the connection breaks before the response
   const { id, client, webhook } = await connectInstance();
   const blocker = await store.database.pool.connect();
   receiver.respond(async (_, response) => {
-    // The record waits for this row.
+    // The recording waits for this row.
     await blocker.query("begin");
     await blocker.query("select from webhook where id = $1 for update", [webhook.id]);
     response.writeHead(200).end();

@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   [receiver, other] = await Promise.all([startReceiver(), startReceiver()]);
-  // Nothing is found by the poll.
+  // Excludes deliveries by the poll.
   worker = await story.startWorker("worker", { pollMs: 60_000 });
   instance = await story.addInstance();
 });
@@ -45,7 +45,7 @@ const draft = (n: number, chat = "chat"): EventDraft => ({
 });
 const numbersAt = (at: Receiver) => at.received.map(({ body }) => body.data.n);
 
-/** A webhook whose lane the worker has claimed and read: it has got event 0, of a chat of its own. */
+/** A webhook whose lane the worker has claimed and read: event 0 is delivered, in its own chat. */
 async function addWebhook(input: Partial<NewWebhook> = {}): Promise<WebhookRow> {
   const webhook = await story.addWebhook(instance, { url: receiver.url, ...input });
   await worker.record(draft(0, "first"));
@@ -55,16 +55,16 @@ async function addWebhook(input: Partial<NewWebhook> = {}): Promise<WebhookRow> 
   return webhook;
 }
 
-/** The delivery then needs what is in memory. */
+/** Deliveries then depend on memory. */
 async function forgetEvents(): Promise<void> {
   await db.deleteFrom("event").where("instance_id", "=", instance.id).execute();
 }
 
-/** Records an event; the deliveries start when the returned function is called. */
+/** Records an event. The returned function starts the deliveries. */
 const recordOnly = (...drafts: EventDraft[]) =>
   db.transaction().execute((trx) => worker.deliveries.record(trx, drafts));
 
-/** As a handler does, whose response follows. */
+/** Changes the webhook as a handler does. */
 async function change(webhook: WebhookRow, what: Omit<WebhookChange, "overlap_seconds">): Promise<void> {
   await db
     .transaction()
@@ -72,7 +72,7 @@ async function change(webhook: WebhookRow, what: Omit<WebhookChange, "overlap_se
   publishWebhookChange(worker.engine);
 }
 
-/** Lets the receiver hold its responses until the returned function is called. */
+/** Holds the receiver's responses until the returned function is called. */
 function hold(): () => void {
   const held = createGate();
   receiver.respond(async (_, response) => {
@@ -138,7 +138,7 @@ describe("a delivery of an event that this node has just recorded", () => {
     receiver.respond(500);
     await worker.record(draft(1));
     await waitUntil(() => story.ran.length === 1);
-    // The change comes first: a job that is due may be read at any time.
+    // The change comes first, because a due job may be read at any time.
     await change(webhook, { url: other.url });
     await db
       .updateTable("job")
@@ -272,7 +272,7 @@ async function lanes(): Promise<number[]> {
   return (await db.selectFrom("lane").select("id").execute()).map(({ id }) => id);
 }
 
-/** What an attempt of the chat's event has left, without names and times. */
+/** The rows of the chat's attempt, without names and times. */
 async function rowsOf(chat: string): Promise<unknown[]> {
   const { rows } = await story.database.pool.query(
     `select d.status, d.attempts, d.next_retry_at is null as has_ended, d.delivered_at is null as is_undelivered,

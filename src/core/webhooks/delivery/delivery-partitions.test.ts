@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 
 let story: DeliveryStory;
 let db: Db;
-/** The statements that `db` has run. */
+/** Statements that `db` has run. */
 let statements: string[] = [];
 let instance: { id: number; account_id: number };
 let webhook: WebhookRow;
@@ -37,7 +37,7 @@ afterAll(() => story.close());
 
 type QueuedDelivery = Job & { ref: DeliveryRef };
 
-/** Records an event of each of these days before today, and returns the jobs of their deliveries. */
+/** Records an event of each of these days. Returns the jobs of their deliveries. */
 async function queue(...daysAgo: number[]): Promise<QueuedDelivery[]> {
   for (const days of daysAgo) {
     const draft = { event: "message.received", instance_id: instance.id, chat: "c", data: {} } as const;
@@ -70,7 +70,7 @@ const load = (jobs: readonly QueuedDelivery[]) => {
   return Promise.all(jobs.map((job) => loader.load(job.ref)));
 };
 
-/** Records a success of each. */
+/** Records a successful attempt of each. */
 const succeed = (jobs: readonly QueuedDelivery[], loaded: readonly (LoadedDelivery | undefined)[]) => {
   const writer = createAttemptWriter(db, NODE);
   const records = jobs.flatMap((job, index) => {
@@ -167,7 +167,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** The tables that a plan for all values reads, each with its index. */
+/** Tables and indexes in a generic plan. */
 async function explain(statement: string): Promise<string[]> {
   const { rows } = await story.database.pool.query(`explain (generic_plan, format json) ${statement}`);
   const found: string[] = [];

@@ -4,7 +4,7 @@ import { createGate } from "../../../../test/gate.ts";
 import { waitUntil } from "../../../../test/gateway.ts";
 import { setUpWebhookStory, textIs } from "../../../../test/stories/webhook-story.ts";
 
-// No attempt of these tests reaches the time limit.
+// No attempt of these tests reaches the timeout.
 const story = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "30s" });
 const { addWebhook, receive, logs, delivery } = story;
 
@@ -46,7 +46,7 @@ describe("a receiver", () => {
   });
 });
 
-// No response of these tests ends in time, so the shortest time limit decides nothing.
+// No response of these tests arrives in time, so the shortest timeout is enough.
 describe("a receiver that lets the time limit pass", () => {
   const impatient = setUpWebhookStory({ WAYGATE_WEBHOOK_TIMEOUT: "1s" });
   const { addWebhook, receive, delivery } = impatient;

@@ -12,7 +12,7 @@ import { findTemplateWarnings } from "../find-template-warnings.ts";
 
 const story = setUpCampaignStory();
 
-/** A completed campaign that was sent to the given recipients. */
+/** A completed campaign to these recipients. */
 async function runCampaign(numbers: string[]): Promise<number> {
   const id = await story.start(numbers, { message_template: "Hello" });
   await story.reach(id);
@@ -104,7 +104,7 @@ describe("failed recipients", () => {
     const [refused, silent, fine] = [numberEnding("0001"), newPhone(), newPhone()];
     const id = await runCampaign([refused, silent, fine]);
     const { db } = story.gateway.database;
-    // As a crash in the middle of a send leaves it.
+    // The state after a crash during a send.
     const ofSilent = db
       .updateTable("campaign_recipient")
       .set({ status: "failed", reason: "UNKNOWN_OUTCOME" });
@@ -196,7 +196,7 @@ test("sends that a pause withdraws do not count against the monthly quota", asyn
 
 let personCount = 0;
 
-/** A Brazilian mobile that the sandbox knows only without the ninth digit, in both formats. */
+/** A Brazilian mobile in both formats. The sandbox knows only the one without the ninth digit. */
 function newPerson(): { long: string; short: string } {
   personCount += 1;
   const rest = `8${String(personCount).padStart(3, "0")}0007`;
@@ -211,7 +211,7 @@ async function finish(id: number) {
   return data;
 }
 
-/** Chats with these recipients to which the shop sent. */
+/** Chats with these recipients that the shop wrote to. */
 async function reached(...phones: string[]): Promise<string[]> {
   const jids = phones.map((phone) => `${phone}@s.whatsapp.net`);
   const sent = await story.rows<{ chat: string }>(
@@ -222,7 +222,7 @@ async function reached(...phones: string[]): Promise<string[]> {
   return sent.map(({ chat }) => chat);
 }
 
-/** A recipient that the check of the request missed, for example one that was added before the check. */
+/** A recipient that the request did not check, for example an older one. */
 async function addUnchecked(campaign: number, phone: string): Promise<void> {
   await story.rows(
     "insert into campaign_recipient (account_id, campaign_id, phone) values (1, $1, $2)",
@@ -406,7 +406,7 @@ describe("the digits of a LID in place of a number", () => {
     const { data: known } = await other.client.checkContacts({ id: other.id, numbers: [short] });
     const digits = (known[0]?.lid ?? "").replace("@lid", "");
     const id = await story.create();
-    // The shop learns the LID when it asks the network for the format of the number.
+    // The shop learns the LID when it looks up the number's format.
     await story.owner.addRecipients({ id, numbers: [long] });
     await addUnchecked(id, digits);
     const { recipients } = await finish(id);
@@ -616,7 +616,7 @@ test("the file of a campaign is stored once, and used by each of its messages", 
     story.rows(`select f.id, f.blob from campaign_recipient r join media f on f.message = r.message
       where r.campaign_id = ${id} and f.status = 'ready' order by f.message`);
   await waitUntil(async () => (await files()).length === 1);
-  // The other messages go out after the file of the first one was stored.
+  // The other messages are sent after the file of the first one is stored.
   await story.owner.pauseCampaign({ id });
   await story.owner.updateCampaign({ id, ...QUICK });
   await story.owner.startCampaign({ id });

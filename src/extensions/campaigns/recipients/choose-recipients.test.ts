@@ -33,7 +33,7 @@ beforeEach(async () => {
   account = Number(rows[0].account_id);
 });
 
-/** A campaign to these phones; a phone may have variables. */
+/** A campaign to these phones, optionally with variables. */
 async function addCampaign(
   recipients: readonly (string | [string, Record<string, string>])[],
   changed: Record<string, unknown> = {},
@@ -58,7 +58,7 @@ async function addCampaign(
 const choose = (campaign: CampaignRow, count = 10, onlyKnownChats = false) =>
   chooseRecipients({ db: store.database.db, suppression }, campaign, { count, onlyKnownChats });
 
-/** The phones of the ready recipients, and the reasons of the skipped ones. */
+/** Phones of ready recipients, and reasons of skipped ones. */
 async function choiceOf(campaign: CampaignRow, count?: number) {
   const { ready, skipped } = await choose(campaign, count);
   return { ready: ready.map(({ phone }) => phone), skipped: skipped.map(({ reason }) => reason) };

@@ -9,13 +9,13 @@ async function readAll(...lines: string[]): Promise<ParsedRecipient[]> {
   return found;
 }
 
-/** The phone of a recipient; otherwise the code of what is wrong with it. */
+/** The phone of a recipient, or the code of its error. */
 function codeOf(found: ParsedRecipient | undefined): string | undefined {
   if (!found || "phone" in found) return found?.phone;
   return "warning" in found ? found.warning.code : found.code;
 }
 
-/** The phones of a file; a row that is refused in angle brackets. */
+/** The phones of a file, with rejected rows in angle brackets. */
 async function phonesOf(...lines: string[]): Promise<string[]> {
   const found = await readAll(...lines);
   return found.map((one) => ("phone" in one ? one.phone : `<${"reason" in one && one.reason}>`));
@@ -63,7 +63,7 @@ test.each([
   ["Country,Phone", "Germany,5511987650003", "5511987650003"],
   ["Country,Phone", "Narnia,+12125550123", "12125550123"],
   ["Country,Phone", "Portugal,351912345678", "351912345678"],
-  // In doubt, and in the wrong country.
+  // Ambiguous, or of the wrong country.
   ["País;Celular", "Brasil;51987654321", "ambiguous_country"],
   ["Country,Phone", "Narnia,11987650003", "unknown_context"],
   ["País;DDD;Celular", "Narnia;21;98765-0003", "unknown_context"],
@@ -73,7 +73,7 @@ test.each([
   ["country_code,phone", "82,2. 010-1234-5678", "unknown_context"],
   ["country_code,phone", "49,2. 301234567", "several_numbers"],
   ["Country,Phone", "US,11987650003", "no_country_code"],
-  // Damage of a spreadsheet.
+  // Damaged by a spreadsheet.
   ["telefone", "5,51199E+12", "changed_by_spreadsheet"],
   ["telefone", "5511987650003,00", "changed_by_spreadsheet"],
   ["5,5E+12", "5,51199E+12", "changed_by_spreadsheet"],

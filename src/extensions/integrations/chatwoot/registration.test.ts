@@ -11,7 +11,7 @@ const story = setUpChatwootStory({
 });
 const { chatwoot, read, save, test: tryOut } = story;
 
-/** Posts a webhook as Chatwoot would. */
+/** Posts a webhook as Chatwoot does. */
 function tell(
   body: object | string,
   { headers = {}, url = chatwoot.inbox.webhook_url ?? "", at = Date.now() } = {},
@@ -102,7 +102,7 @@ test("the integration test explains what has broken since the save", async () =>
   await save();
   const fails = (words: string) =>
     expect(tryOut()).resolves.toMatchObject({ success: false, message: expect.stringContaining(words) });
-  // The gateway of this test has a private address, which this Chatwoot version would not call.
+  // The gateway has a private address, which this Chatwoot version would not call.
   await fails("SAFE_FETCH_ALLOW_PRIVATE_NETWORK");
   chatwoot.version = "4.13.1";
   expect(await tryOut()).toMatchObject({ success: true, details: { role: "administrator", inbox: "Sales" } });
@@ -141,7 +141,7 @@ describe("the webhook address of a Chatwoot inbox", () => {
       body: "{}",
     });
 
-  /** Sends the headers of a request of two megabytes without the body, and returns the response. */
+  /** Sends the headers of a 2 MB request without its body. Returns the response. */
   async function announce(to: string): Promise<string> {
     const { hostname, port } = new URL(story.gateway.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -179,7 +179,7 @@ describe("the webhook address of a Chatwoot inbox", () => {
     expect(statuses).toContain(429);
     const limited = await post(withWrongToken(), "192.0.2.3");
     expect(Number(limited.headers.get("retry-after"))).toBeGreaterThan(0);
-    // The body is not signed: only the token was accepted.
+    // The body has no signature: only the token was accepted.
     expect((await post(path(), "192.0.2.3")).status).toBe(401);
     expect((await post(withWrongToken(), "192.0.2.4")).status).toBe(401);
   });

@@ -12,13 +12,13 @@ const { chatwoot, open, query, read, receive, save, test: tryOut } = story;
 const BIA_JID = `${BIA}@s.whatsapp.net`;
 const OTHER = "+552177770031";
 const GROUP = "120363041234567891";
-/** The longest retry delay, with jitter, while the other side is unavailable for a short time. */
+/** The longest retry delay, with jitter, during a short outage. */
 const LONGEST_WAIT_MS = 12_000;
 const JOBS = "from job join integration i on i.lane = job.lane where i.instance_id = $1";
 
 const contents = ({ id }: Pick<FakeConversation, "id">) => chatwoot.of(id).map(({ content }) => content);
 
-/** Resolves once the waiting job has failed this many times. */
+/** Resolves when the waiting job has failed this many times. */
 const failed = (times: number) =>
   waitUntil(async () => (await query(`select min(attempts) as n ${JOBS}`, story.shop.id))[0].n >= times);
 
@@ -196,7 +196,7 @@ describe("messages from WhatsApp to the inbox", () => {
     await receive({ from: BIA, from_me: true, text: "an echo" });
     await story.waitForMessage(({ content }) => content === "an echo");
     await save({ sent_from_phone: "private_note" });
-    // Neither a private note nor the caption of a file is escaped.
+    // Neither private notes nor captions are escaped.
     const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "for {{contact.name}}" };
     await receive({ from: BIA, from_me: true, media });
     await story.waitForMessage(({ private: isPrivate }) => isPrivate);
@@ -430,7 +430,7 @@ describe("a Chatwoot that is unavailable", () => {
   });
 
   test("gets the waiting messages of every chat at once after a successful test call", async () => {
-    // Later versions do not call loopback addresses, and the integration test reports that.
+    // Later versions do not call loopback addresses, which the integration test reports.
     chatwoot.version = "4.13.0";
     await save();
     chatwoot.faults.status = 500;

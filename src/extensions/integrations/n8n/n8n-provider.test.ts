@@ -188,7 +188,7 @@ test("an event that always fails does not block its chat", async () => {
 test("an event whose response was lost is retried under the same event id", async () => {
   n8n.activate("in");
   await save("in");
-  // A call of the integration that was just deleted may still arrive.
+  // A call of the deleted integration may still arrive.
   n8n.trouble("lose_response", 1, (body) => body.chatInput === "hi");
   const attempts = () =>
     n8n.executions.filter(({ body }) => body.chatInput === "hi").map(({ headers }) => headers);
@@ -510,7 +510,7 @@ describe("n8n that rejects requests", () => {
     expect((await read()).last_error_code).toBe("n8n_failed");
     const release = n8n.hold();
     await save("in");
-    // Eight requests have started and fail after the next save; later ones succeed.
+    // Eight started requests fail after the next save; later ones succeed.
     await waitUntil(() => n8n.pending === 8);
     n8n.reset();
     await save("in");
@@ -575,7 +575,7 @@ describe("n8n that rejects requests", () => {
     n8n.trouble({ status: 500 }, 2);
     await story.receive(newPerson(), "hi");
     await waitUntil(async () => (await read()).last_error !== null);
-    // It did not refuse the event, so no kind of refusal is named.
+    // It did not reject the event, so there is no error code.
     expect((await read()).last_error_code).toBeNull();
     await waitUntil(async () => {
       await story.gateway.advance(600_000);
@@ -613,7 +613,7 @@ describe("n8n that restarts", () => {
     n8n.activate("in", { respond: "responseNode", output: { output: "here I am" } });
     await save("in", { reply_mode: "response" });
     await n8n.shut();
-    // More than the gateway calls at once.
+    // More than the gateway's concurrent calls.
     const people = Array.from({ length: 12 }, () => newPerson());
     for (const person of people) await story.receive(person, "are you there?");
     n8n.boot("no_database");

@@ -10,7 +10,7 @@ const BAD_GATEWAY = { status: 502, body: "<html>502 Bad Gateway</html>" };
 const MAINTENANCE = { status: 200, body: "<html>Back in a minute</html>" };
 const UNAUTHORISED = { status: 401, body: '{"code":"UNAUTHORIZED","message":"Unauthorized"}' };
 const FORBIDDEN = { status: 403, body: '{"code":"FORBIDDEN","message":"Origin not allowed"}' };
-/** The longest retry delay, with jitter, while the other side is unavailable for a short time. */
+/** The longest retry delay, with jitter, during a short outage. */
 const LONGEST_WAIT_MS = 12_000;
 const FLOW: FlowStep[] = [
   bubble("a", "one"),
@@ -166,7 +166,7 @@ describe("messages that are joined for the bot", () => {
     expect((await fixture.read()).last_error).toMatch(/response was lost/);
   });
 
-  /** Restores what a process leaves if it dies during the request with these texts. */
+  /** Restores the state of a process that dies during the request with these texts. */
   async function dieOverTheLastCall(person: string, texts: string[]): Promise<void> {
     const { db } = fixture.story.gateway.database;
     const isOne = sql`event.event = 'message.received' and event.chat = ${`${person}@s.whatsapp.net`}
@@ -219,7 +219,7 @@ describe("files that the bot did not ask for", () => {
     expect(await story.receivedBy(ana, 2)).toEqual(["photo?\n\n📎", NO_FILES]);
   });
 
-  /** Receives a picture that the gateway cannot fetch. */
+  /** Receives a picture that the gateway cannot download. */
   async function sayWithoutFile(from: string): Promise<void> {
     const { story } = fixture;
     const { db } = story.gateway.database;

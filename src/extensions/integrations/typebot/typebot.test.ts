@@ -35,7 +35,7 @@ afterAll(() => files.close());
 
 const starts = () => typebot.requests.filter(({ path }) => path.endsWith("/startChat"));
 
-/** Lets minutes pass for the state of the bot in the chat of a person. */
+/** Moves the bot's state in a chat `minutes` into the past. */
 async function passTime(of: string, minutes: number) {
   for (const path of ["paused_until", "closed_until", "session,at"])
     await sql`
@@ -280,7 +280,7 @@ test("inputs that accept files receive links with extensions; other inputs get a
   ]);
   const ana = newPerson();
   await talk(ana, "hi", 1);
-  // Of an album only the first two files fit.
+  // Only the first two files of an album fit.
   for (let n = 0; n < 3; n++) await story.receive(ana, "", PICTURE);
   await settle();
   await story.waitUntilIdle();

@@ -241,7 +241,7 @@ const minuteOf = (date: Date | undefined) =>
   date &&
   `${[date.getFullYear(), date.getMonth() + 1, date.getDate()].join("-")} ${date.toTimeString().slice(0, 5)}`;
 
-/** Parses a date as Typebot 3.18 does: the British parser is used if the day comes first. */
+/** Parses a date as Typebot 3.18 does: with the British parser if the day comes first. */
 function readByBot(text: string, format = "dd/MM/yyyy"): (string | undefined)[] {
   const [found] = (format.startsWith("dd") ? en.GB : en).parse(text);
   return [minuteOf(found?.start.date()), ...(found?.end ? [minuteOf(found.end.date())] : [])];
@@ -380,7 +380,7 @@ const CONFIG = typebotConfig.parse({
   max_wait_seconds: 10,
 });
 
-/** Recorded responses of the real viewer by action, in order; truncated ones are omitted. */
+/** Recorded responses of the real viewer by action, in order, without truncated ones. */
 function readRecorded(name: string) {
   const lines = readFileSync(new URL(name, GOLDEN), "utf8").split("\n");
   return lines.flatMap((line) => {

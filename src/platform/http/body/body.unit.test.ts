@@ -237,7 +237,7 @@ describe("a file in base64", () => {
 
 const TYPE = "multipart/form-data; boundary=XX";
 
-/** The parts of a body that arrives in pieces of that size. */
+/** The parts of a body that arrives in pieces of `size` bytes. */
 async function readParts(body: Buffer | string, size = 1_000_000, type = TYPE) {
   const bytes = Buffer.from(body);
   const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
@@ -417,9 +417,9 @@ const contract = {
 let server: HttpServer;
 let url: string;
 const statuses: number[] = [];
-/** Lets go what is kept, by name. */
+/** Releases the kept bodies by name. */
 const kept = new Map<string, () => void>();
-/** What it takes to know a caller. */
+/** Authenticates the caller. */
 let lookUp = async () => {};
 
 beforeAll(async () => {
@@ -575,7 +575,7 @@ test("a body whose sender disconnects during the credential check reserves no me
   expect((await send("", 150)).status).toBe(200);
 });
 
-/** A request that was accepted, and whose body never arrives. */
+/** An accepted request whose body never arrives. */
 async function announce(credential: string) {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);

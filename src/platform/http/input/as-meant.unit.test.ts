@@ -8,7 +8,7 @@ import { readInput } from "./read-input.ts";
 type Name = keyof typeof contract;
 type Fields = Record<string, unknown>;
 
-/** The input that a route reads from a body, or from the query of a GET; or the error's sentence. */
+/** The input that a route reads from a body or query, or the error message. */
 function read(name: Name, sent: Fields): unknown {
   const path = { id: "1", webhookId: "2", messageId: "A", jid: "120363025246125486@g.us" };
   try {

@@ -235,7 +235,7 @@ describe("the event-loop delay of a process", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
   afterEach(() => void vi.useRealTimers());
 
-  /** Fires the timer once for each entry, late by that many milliseconds. */
+  /** Fires the timer once for each entry, late by that many ms. */
   function lagAfter(lates: number[]): number {
     let now = 0;
     const meter = startEventLoopLagMeter({ ceilingMs: 2_000, now: () => now });

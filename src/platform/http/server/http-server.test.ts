@@ -795,7 +795,7 @@ describe("every request", () => {
   });
 
   test("logs a warning with its network for a refused credential, and none for a valid one", async () => {
-    // A server of its own: the other tests use up the limit of these warnings.
+    // Its own server, because the other tests exhaust the limit of these warnings.
     const one = await serve({ trustProxy: "127.0.0.1" });
     const { url: to } = await one.listen("127.0.0.1", 0);
     const knock = (key: string, id: string) =>

@@ -42,7 +42,7 @@ describe("the outcome of a send", () => {
 
   const addApiNode = () => gateway.addNode({ ...SETTINGS, WAYGATE_ROLES: "api" });
 
-  /** What the nodes have received once each has received a notification that the owner published last. */
+  /** The nodes' received notifications, up to one that the owner published last. */
   async function received(): Promise<string[]> {
     marks = [];
     engines.owner.publish("mark", "1");

@@ -35,7 +35,7 @@ beforeEach(async () => {
   message = Number(rows[0]?.id);
 });
 
-/** Stores the key of a request as its send does; `hoursAgo` lets time pass. */
+/** Stores the key of a request as a send does, `hoursAgo` in the past. */
 async function storeKey(key: string, hoursAgo = 0, body: Body = BODY): Promise<void> {
   await store.database.pool.query(
     `insert into idempotency (account_id, instance_id, route, key, fingerprint, message, created_at)

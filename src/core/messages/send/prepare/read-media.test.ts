@@ -23,7 +23,7 @@ afterAll(async () => {
 
 type Outcome = Record<string, unknown>;
 
-/** The stored file of a send, with what the response says of its conversion; or the refusal. */
+/** The stored file of a send with its conversion in the response, or the refusal. */
 async function send(input: object, { sales, friend, outcome } = story): Promise<Outcome> {
   try {
     const { data } = await sales.client.sendMedia({ id: sales.id, number: friend.phone, ...input } as never);
@@ -52,7 +52,7 @@ const TABLE = Buffer.from("<html><body><table><tr><td>1</td></tr></table></body>
 
 const inUtf16 = (bytes: Buffer) => Buffer.from(`\ufeff${bytes}`, "utf16le");
 
-/** A file at an address, with what the caller says about it. */
+/** A file at a URL, with the caller's metadata. */
 const served = (path: string, bytes: Buffer, type?: string, more = {}) => ({
   url: files.serve(path, file(bytes, type)),
   ...more,
@@ -62,7 +62,7 @@ type Input = object | (() => object | Promise<object>);
 type Row = readonly [what: string, input: Input, meaning: Outcome];
 
 const { pdf } = SAMPLE;
-/** Its base64 has plus signs and two characters of padding. */
+/** Its base64 contains plus signs and two padding characters. */
 const PLUS = Buffer.concat([pdf, Buffer.from("fbefbefbefbe00fbef", "hex"), Buffer.from("end")]);
 const base64 = (bytes: Buffer, more = {}) => ({ base64: bytes.toString("base64"), ...more });
 const isPdf = { type: "document", mime_type: "application/pdf", file_name: "file.pdf" };
@@ -119,7 +119,7 @@ const redirected = (from: string, to: string) => () => {
   return { url: files.serve(from, redirect(to)) };
 };
 
-/** How a header or an address is read is in the tests of `file-names.ts`. */
+/** The tests of `file-names.ts` cover headers and addresses. */
 const AT_ADDRESSES: readonly Row[] = [
   [
     "an address with a name",

@@ -11,7 +11,7 @@ import { REORDER_TIMING } from "./receive-webhook.ts";
 const story = setUpChatwootStory();
 const { chatwoot, open, query, read, receive, save } = story;
 const BIA_JID = `${BIA}@s.whatsapp.net`;
-/** The sandbox network refuses what is sent to that number. */
+/** The sandbox rejects sends to that number. */
 const REFUSED = "+5521977770001";
 const PICTURE = { bytes: SAMPLE.jpeg, type: "image/jpeg", file_name: "photo.jpg" };
 const PAPER = { bytes: SAMPLE.pdf, type: "application/pdf", file_name: "offer.pdf" };
@@ -21,7 +21,7 @@ const contents = ({ id }: FakeConversation) => chatwoot.of(id).map(({ content })
 const start = (phone_number: string | null, name = "X") =>
   chatwoot.startConversation({ name, identifier: null, phone_number });
 
-/** Makes waiting jobs due until the condition is true. */
+/** Makes waiting jobs due until the condition holds. */
 async function until(isDone: () => unknown): Promise<void> {
   await waitUntil(async () => {
     await story.gateway.advance(600_000);
@@ -76,7 +76,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const releasedAt = Date.now();
     await chatwoot.release((places) => places.toReversed());
     const waiting = await pool.query("select run_at from job where grp = $1 and pos > 0", [group]);
-    // Each message waits briefly for one that was written before it.
+    // Each message waits briefly for earlier ones.
     const isLate = ({ run_at }: { run_at: Date }) => run_at.getTime() >= releasedAt + REORDER_TIMING.waitMs;
     expect(waiting.rows.map(isLate)).toEqual([true, true]);
     await story.gateway.advance(3_600_000);
@@ -425,7 +425,7 @@ describe("webhooks from Chatwoot", () => {
     const answer = chatwoot.write(conversation.id, { content: "later", attachments: [PICTURE] });
     await chatwoot.settled();
     expect(chatwoot.hooks.filter(({ status }) => status !== 200)).toEqual([]);
-    // Advances by less than the time that a message may wait for its instance.
+    // Advances by less than a message may wait for its instance.
     await waitUntil(async () => {
       await story.gateway.advance(20_000);
       return (await story.sent()).length === 1;
