@@ -12,8 +12,26 @@ export interface TextContent {
   choice?: ChoiceContent;
   /** Inbound: the group to which the recipient is invited. */
   invite?: GroupInvite;
-  /** Inbound: a poll, to which other people may add options; the text is its question and its options. */
-  is_poll?: true;
+  /** The poll of which the text is the question and the options. */
+  poll?: PollContent;
+}
+
+export interface PollContent {
+  question: string;
+  /** In the order in which phones show them; other people may add some. */
+  options: PollOption[];
+  /** How many options a person may choose; 0: any number. */
+  selectable_count: number;
+  /** Phones show the votes without the names of the voters. */
+  hide_voters?: true;
+  /** ISO 8601. */
+  ends_at?: string;
+}
+
+export interface PollOption {
+  /** The SHA-256 of the text, by which votes name the option; in hex. */
+  id: string;
+  text: string;
 }
 
 export interface LinkPreview {

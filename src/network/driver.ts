@@ -1,8 +1,8 @@
 import type { LookupFunction } from "node:net";
-import type { Content, EditOptions, MediaContent } from "./content.ts";
+import type { Content, EditOptions, MediaContent, PollContent } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
-import type { NetworkMessage, UnsupportedMessage } from "./network-message.ts";
+import type { NetworkMessage, PollVote, UnsupportedMessage } from "./network-message.ts";
 import type { SendResult } from "./send-result.ts";
 import type {
   ChatState,
@@ -28,6 +28,8 @@ export type {
   MediaContent,
   MediaType,
   Mentioned,
+  PollContent,
+  PollOption,
   QuotedContent,
   QuotedMessage,
   TextContent,
@@ -41,7 +43,7 @@ export type {
   StoredJournalEntry,
 } from "./credential-store.ts";
 export type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
-export type { NetworkMessage, UnsupportedMessage } from "./network-message.ts";
+export type { NetworkMessage, PollVote, UnsupportedMessage } from "./network-message.ts";
 export type { SendResult } from "./send-result.ts";
 export type { Presence, ReachableSession } from "./session-operations.ts";
 
@@ -144,6 +146,8 @@ export type NetworkEvent =
       /** Null: the edit is encrypted, and its text is not known for this reason. */
       text: string | null;
       reason?: UnknownTextReason;
+      /** Of a poll: what the edit makes of it; the text says the same. */
+      poll?: PollContent;
       /** Everybody in the chat may make it: a new option of a poll. */
       is_open?: boolean;
       at: Date;
@@ -158,7 +162,8 @@ export type NetworkEvent =
       reaction: string;
       at: Date;
     }
-  /** An edit, a deletion or a reaction that changes nothing. */
+  | ({ type: "poll_voted"; chat: Jid; id: MessageId; from_me: boolean } & PollVote)
+  /** An edit, a deletion, a reaction or a vote that changes nothing. */
   | { type: "change_ignored"; reason: IgnoredChangeReason }
   /** A better copy of the file of an earlier message by the same person; phones show it in place of the first. */
   | {
@@ -193,7 +198,7 @@ export interface OriginalMessage {
   secret?: string | undefined;
   /** Its text, or the caption of its file. */
   text: string | null;
-  is_poll: boolean;
+  poll: PollContent | null;
 }
 
 /**

@@ -17,10 +17,21 @@ export interface NetworkMessage {
   edited_at?: Date;
   /** Its deletion arrived before it: stored in the log, not delivered. */
   deleted_at?: Date;
+  /** Votes on its poll that arrived before it. */
+  votes?: PollVote[];
   /** Waited in the network's queue while the session was offline. */
   offline?: boolean;
   /** From before the pairing: stored in the log, not delivered. */
   history?: boolean;
+}
+
+/** A person's choice in a poll, which replaces their earlier one. */
+export interface PollVote {
+  by: Identity;
+  /** Ids of the chosen options, also of those that nobody has added yet; empty: the vote is withdrawn. */
+  options: string[];
+  /** By the voter's clock. */
+  at: Date;
 }
 
 /** A message that an earlier version of the driver could not read. */

@@ -42,10 +42,13 @@ export async function handleMessage(
   const { phone } = companion.person;
   const has_reporting = child(stanza, "reporting") !== undefined;
   const token = TOKENS.find((tag) => child(stanza, tag));
-  const sent = { id, phone, device: companion.number, to, type, has_reporting, ...(token && { token }) };
+  const polltype = child(stanza, "meta")?.attrs.polltype;
+  const about = { ...(token && { token }), ...(polltype && { polltype }) };
+  const sent = { id, phone, device: companion.number, to, type, has_reporting, ...about };
   const arrival: MessageRecord = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   network.book.arrival(arrival);
+  if (type === "poll" && !polltype) network.book.unhandled.push(`poll ${id} without its type`);
   const address = network.address(to);
   const refusal = refusalOf(network, companion, stanza, address);
   if (refusal || !address) {

@@ -8,11 +8,23 @@ export type SentContent = (
   | SaidMedia
   | { kind: "location"; latitude: number; longitude: number; name?: string; address?: string }
   | { kind: "contact"; name: string; phone: string; vcard?: string }
+  /** `version`: in which field it came. */
+  | SaidPoll
   /** Any other message, as `proto.Message.fromObject` accepts it. */
   | { kind: "raw"; message: Record<string, unknown> }
   /** Any other payload without padding. */
   | { kind: "payload"; bytes: Uint8Array }
 ) & { quoted?: SaidQuote; mentions?: string[] };
+
+export interface SaidPoll {
+  kind: "poll";
+  version: 1 | 3 | 6;
+  question: string;
+  options: string[];
+  selectable_count: number;
+  hide_voters?: boolean;
+  ends_at?: string;
+}
 
 export interface SaidMedia {
   kind: "media";
@@ -130,6 +142,8 @@ export type SecretChange =
   | { kind: "edit" | "comment"; text: string }
   | { kind: "reaction"; reaction: string }
   | { kind: "poll_option"; option: string }
+  /** The texts of the chosen options. */
+  | { kind: "vote"; options: readonly string[] }
   /** An edit of any kind: its `secretEncType`, and the message as `fromObject` accepts it. */
   | { kind: "raw"; type: number; message: Record<string, unknown> };
 

@@ -1,6 +1,11 @@
 import { encodeWAMessage, proto, writeRandomPadMax16 } from "baileys";
+import {
+  keepLaterFields,
+  type LaterPoll,
+  type WireMessage,
+} from "../../src/network/whatsapp/baileys-fixes/keep-later-fields.ts";
 import { readVcard } from "../../src/platform/text/read-vcard.ts";
-import type { SaidMedia, SaidQuote, SentContent } from "./control.ts";
+import type { SaidMedia, SaidPoll, SaidQuote, SentContent } from "./control.ts";
 import type { FilePart, StoredFile } from "./media-store.ts";
 
 const MEDIA_FIELD = {
@@ -11,6 +16,8 @@ const MEDIA_FIELD = {
   document: "documentMessage",
   sticker: "stickerMessage",
 } as const;
+
+keepLaterFields();
 
 /** The protocol message. A file must be stored before. */
 export function toMessage(
@@ -50,11 +57,51 @@ export function toMessage(
           contextInfo,
         },
       };
+    case "poll":
+      return writePoll(said, contextInfo);
     case "raw":
       return proto.Message.fromObject(said.message);
     case "payload":
       return { [PAYLOAD]: said.bytes } as proto.IMessage;
   }
+}
+
+const POLL_FIELD = {
+  1: "pollCreationMessage",
+  3: "pollCreationMessageV3",
+  6: "pollCreationMessageV6",
+} as const;
+
+function writePoll(
+  { version, question, options, selectable_count, hide_voters, ends_at }: SaidPoll,
+  contextInfo: proto.IContextInfo | undefined,
+): proto.IMessage {
+  const poll = {
+    name: question,
+    options: options.map((optionName) => ({ optionName })),
+    selectableOptionsCount: selectable_count,
+    contextInfo,
+    ...(hide_voters && { hideParticipantName: true }),
+    ...(ends_at && { endTime: Date.parse(ends_at) }),
+  };
+  return { [POLL_FIELD[version]]: poll };
+}
+
+function seenPoll(message: WireMessage): SaidPoll | undefined {
+  for (const version of [1, 3, 6] as const) {
+    const poll: LaterPoll | null | undefined = message[POLL_FIELD[version]];
+    if (!poll) continue;
+    return {
+      kind: "poll",
+      version,
+      question: poll.name ?? "",
+      options: (poll.options ?? []).map(({ optionName }) => optionName ?? ""),
+      selectable_count: poll.selectableOptionsCount ?? 0,
+      ...(poll.hideParticipantName && { hide_voters: true }),
+      ...(poll.endTime && { ends_at: new Date(poll.endTime).toISOString() }),
+    };
+  }
+  return undefined;
 }
 
 const PAYLOAD = Symbol("bytes in place of the fields");
@@ -124,7 +171,7 @@ function bare(inner: proto.IMessage): SentContent {
     const phone = phones.find(({ waid }) => waid)?.waid ?? phones[0]?.number ?? "";
     return { kind: "contact", name: card.displayName ?? "", phone: phone.replace(/\D/g, ""), vcard };
   }
-  return bareFile(inner) ?? { kind: "raw", message: proto.Message.create(inner).toJSON() };
+  return bareFile(inner) ?? seenPoll(inner) ?? { kind: "raw", message: proto.Message.create(inner).toJSON() };
 }
 
 function bareFile(inner: proto.IMessage): SentContent | undefined {

@@ -1,4 +1,4 @@
-import { createCipheriv, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createHash, hkdfSync, randomBytes } from "node:crypto";
 import { proto } from "baileys";
 import type { SecretChange, SecretChangeOptions } from "../control.ts";
 import type { Network } from "../network.ts";
@@ -37,15 +37,11 @@ export async function sendEncryptedChange(
   const author = writer.jid(options.author ?? usual);
   const sender = handset.person.jid(options.sender ?? usual);
   const key = hkdfSync("sha256", secret, "", id + author + sender + said.use, 32);
-  const sealed = { targetMessageKey, ...encrypt(new Uint8Array(key), said.plaintext) };
+  const additional = change.kind === "vote" ? `${id}\0${sender}` : undefined;
+  const sealed = { targetMessageKey, ...encrypt(new Uint8Array(key), said.plaintext, additional) };
   const attrs = "type" in said ? { edit: "1" } : undefined;
-  return sendToDevices(
-    network,
-    handset,
-    address,
-    wrap(change, sealed, said.type),
-    toSendOptions(network, options, attrs),
-  );
+  const wrapped = wrap(change, sealed, said.type, options.at ?? Date.now());
+  return sendToDevices(network, handset, address, wrapped, toSendOptions(network, options, attrs));
 }
 
 interface Said {
@@ -62,6 +58,13 @@ function contentOf(change: SecretChange, key: proto.IMessageKey, at: number): Sa
     case "reaction": {
       const reaction = { text: change.reaction, senderTimestampMs: at };
       return { use: "Enc Reaction", plaintext: proto.Message.ReactionMessage.encode(reaction).finish() };
+    }
+    case "vote": {
+      const selectedOptions = change.options.map((text) => createHash("sha256").update(text).digest());
+      return {
+        use: "Poll Vote",
+        plaintext: proto.Message.PollVoteMessage.encode({ selectedOptions }).finish(),
+      };
     }
     case "comment":
       return { use: "Enc Comment", plaintext: encode({ conversation: change.text }) };
@@ -85,9 +88,10 @@ function addedOption(option: string): Uint8Array {
   return Buffer.concat([Buffer.of(0xca, 0x07, added.length), added]);
 }
 
-function encrypt(key: Uint8Array, plaintext: Uint8Array) {
+function encrypt(key: Uint8Array, plaintext: Uint8Array, additional: string | undefined) {
   const encIv = randomBytes(12);
   const cipher = createCipheriv("aes-256-gcm", key, encIv);
+  if (additional !== undefined) cipher.setAAD(Buffer.from(additional));
   const encPayload = Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
   return { encIv, encPayload };
 }
@@ -96,7 +100,12 @@ function wrap(
   { kind }: SecretChange,
   sealed: proto.Message.IEncReactionMessage,
   secretEncType: number | undefined,
+  at: number,
 ): proto.IMessage {
+  if (kind === "vote") {
+    const { targetMessageKey: pollCreationMessageKey, ...vote } = sealed;
+    return { pollUpdateMessage: { pollCreationMessageKey, vote, senderTimestampMs: at } };
+  }
   if (kind === "reaction") return { encReactionMessage: sealed };
   if (kind === "comment") return { encCommentMessage: sealed };
   return { secretEncryptedMessage: { ...sealed, secretEncType: secretEncType ?? 0 } };

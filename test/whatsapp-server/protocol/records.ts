@@ -24,6 +24,8 @@ export interface MessageRecord {
   has_reporting: boolean;
   /** Proves that the recipient accepts messages. */
   token?: "tctoken" | "cstoken";
+  /** Of a poll or a vote. */
+  polltype?: string;
   at: number;
   ack: "ok" | "lost" | "cut" | number;
 }

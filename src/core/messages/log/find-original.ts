@@ -32,6 +32,6 @@ export async function findOriginal(
     unreadable: isUndecrypted(row),
     secret: openOfMessage(box, "secret", instanceId, id, row.secret),
     text: wordsOf(row.content) ?? null,
-    is_poll: row.content.kind === "text" && row.content.is_poll === true,
+    poll: (row.content.kind === "text" && row.content.poll) || null,
   };
 }

@@ -1,6 +1,6 @@
 import { type Expression, sql } from "kysely";
 import type { Engine } from "../../../engine/engine.ts";
-import type { Identity, Jid, NetworkEvent, UnknownTextReason } from "../../../network/driver.ts";
+import type { Identity, Jid, NetworkEvent, PollContent, UnknownTextReason } from "../../../network/driver.ts";
 import { isSamePerson } from "../../../network/identity.ts";
 import { isGroupJid } from "../../../network/jid.ts";
 import { isUndecrypted } from "../../../network/network-message.ts";
@@ -184,7 +184,7 @@ async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Pr
   if (change.type === "message_reaction")
     await update(trx, row.id, { content: toJson(react(content, change)) });
   if (change.type !== "message_edited" || change.text === null || isUndecrypted(row)) return content;
-  const edited = editContent(content, change.text);
+  const edited = editContent(content, change.text, change.poll);
   await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });
   const words = searchWords(row.instance_id, edited);
   await sql`
@@ -223,8 +223,12 @@ function react(
 }
 
 /** Leaves the content of a message without text unchanged. */
-function editContent(content: MessageRow["content"], text: string): MessageRow["content"] {
-  if (content.kind === "text") return { ...content, text };
+function editContent(
+  content: MessageRow["content"],
+  text: string,
+  poll: PollContent | undefined,
+): MessageRow["content"] {
+  if (content.kind === "text") return { ...content, text, ...(poll && { poll }) };
   return content.kind === "media" ? { ...content, caption: text } : content;
 }
 

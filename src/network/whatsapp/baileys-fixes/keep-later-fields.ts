@@ -1,4 +1,5 @@
-// Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114, and drops others, so that their messages are lost.
+// Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114 and those of a poll up to 8. It drops others, so that
+// their messages are lost.
 // Not reported upstream; the numbers are from https://github.com/wppconnect-team/wa-proto (2.3000.1045816814).
 import { proto } from "baileys";
 import { rawFieldOf, rawFieldsOf } from "../stanzas/raw-field.ts";
@@ -7,7 +8,7 @@ import { rawFieldOf, rawFieldsOf } from "../stanzas/raw-field.ts";
 export interface LaterFields {
   newsletterAdminProfileMessage?: proto.Message.IFutureProofMessage | null;
   spoilerMessage?: proto.Message.IFutureProofMessage | null;
-  pollCreationMessageV6?: proto.Message.IPollCreationMessage | null;
+  pollCreationMessageV6?: LaterPoll | null;
   conditionalRevealMessage?: Words | null;
   pollAddOptionMessage?: Words | null;
   eventInviteMessage?: Words | null;
@@ -20,6 +21,12 @@ export interface LaterFields {
   musicMessage?: Words | null;
   statusLinkPreviewMetadata?: Words | null;
   botPlatformRegistrationSuccessMessage?: proto.Message.IFutureProofMessage | null;
+}
+
+export interface LaterPoll extends proto.Message.IPollCreationMessage {
+  /** Milliseconds since 1970. */
+  endTime?: number;
+  hideParticipantName?: boolean;
 }
 
 /** A part of which only the texts that its sender has written are read. */
@@ -51,13 +58,15 @@ const words =
   (...fields: number[]): Decode =>
   (bytes) => ({ words: firstText(bytes, fields) });
 
+const POLL_V6 = 119;
+
 /** By number. */
 export const LATER_FIELDS = new Map<number, readonly [LaterName, Decode]>([
   // Baileys expects it at 114.
   [115, ["pollResultSnapshotMessageV3", (bytes) => PollResultSnapshotMessage.decode(bytes)]],
   [116, ["newsletterAdminProfileMessage", wrapper]],
   [118, ["spoilerMessage", wrapper]],
-  [119, ["pollCreationMessageV6", (bytes) => PollCreationMessage.decode(bytes)]],
+  [POLL_V6, ["pollCreationMessageV6", decodePoll]],
   [120, ["conditionalRevealMessage", words()]],
   [121, ["pollAddOptionMessage", words()]],
   [122, ["eventInviteMessage", words(6, 3)]],
@@ -75,7 +84,9 @@ export const LATER_FIELDS = new Map<number, readonly [LaterName, Decode]>([
 type MessageDecoder = typeof proto.Message.decode & { keepsLaterFields?: true };
 type Reader = Exclude<Parameters<MessageDecoder>[0], Uint8Array>;
 
-/** Makes every decoded message, also one within another, keep the fields that Baileys drops. */
+type MessageEncoder = typeof proto.Message.encode;
+
+/** Makes every message, also one within another, keep the fields that Baileys drops; of ours, a poll's. */
 export function keepLaterFields(): void {
   const decode: MessageDecoder = proto.Message.decode;
   if (decode.keepsLaterFields) return;
@@ -87,6 +98,36 @@ export function keepLaterFields(): void {
   };
   keeping.keepsLaterFields = true;
   proto.Message.decode = keeping;
+  const encode: MessageEncoder = proto.Message.encode;
+  proto.Message.encode = (message: WireMessage, ...rest) => {
+    const written = encode(message, ...rest);
+    const { pollCreationMessageV6: poll } = message;
+    return poll ? written.uint32(tagOf(POLL_V6, BYTES)).bytes(encodePoll(poll)) : written;
+  };
+}
+
+const [VARINT, BYTES] = [0, 2];
+const [END_TIME, HIDE_PARTICIPANT_NAME] = [9, 10];
+
+function tagOf(number: number, type: number): number {
+  return number * 8 + type;
+}
+
+function encodePoll(poll: LaterPoll): Uint8Array {
+  const written = PollCreationMessage.encode(poll);
+  if (poll.endTime) written.uint32(tagOf(END_TIME, VARINT)).int64(poll.endTime);
+  if (poll.hideParticipantName) written.uint32(tagOf(HIDE_PARTICIPANT_NAME, VARINT)).bool(true);
+  return written.finish();
+}
+
+function decodePoll(bytes: Uint8Array): LaterPoll {
+  const poll: LaterPoll = PollCreationMessage.decode(bytes);
+  for (const { number, value } of rawFieldsOf(bytes)) {
+    if (typeof value !== "number") continue;
+    if (number === END_TIME) poll.endTime = value;
+    if (number === HIDE_PARTICIPANT_NAME) poll.hideParticipantName = value !== 0;
+  }
+  return poll;
 }
 
 const MOST_UNKNOWN = 16;

@@ -1,8 +1,18 @@
 import type { SignalKeyStore } from "baileys";
-import type { Identity, Jid, MessageId, NetworkEvent, NetworkMessage } from "../../driver.ts";
+import type {
+  Identity,
+  Jid,
+  MessageId,
+  NetworkEvent,
+  NetworkMessage,
+  PollContent,
+  PollVote,
+} from "../../driver.ts";
 import { isSamePerson } from "../../identity.ts";
+import { toPollMessage } from "../../poll.ts";
+import { readAddedOption, readVote } from "../wire/poll/read-poll.ts";
 import { addressesOf, decryptChange, type SecretUse } from "../wire/sealed/message-secret.ts";
-import { readAddedOption, readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";
+import { readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";
 
 type EditOrDeletion = SealedEvent | Extract<NetworkEvent, { type: "message_edited" | "message_deleted" }>;
 
@@ -24,6 +34,8 @@ const KIND = "early-changes";
 const ID = "all";
 const MOST = 64;
 const MOST_OF_PERSON = 16;
+/** A poll has more voters than a message has editors, whose changes remain. */
+const MOST_VOTES = 48;
 const MOST_BYTES = 65_536;
 const MOST_BYTES_OF_PERSON = 16_384;
 /** The sender's phone may be off for so long before it sends a message again. */
@@ -33,7 +45,7 @@ type Keys = { get(kind: string, ids: string[]): Promise<Record<string, EarlyChan
   set(data: Record<string, Record<string, EarlyChange[]>>): Promise<void>;
 };
 
-/** Edits and deletions that arrived before their messages, sealed among the keys of the pairing. */
+/** Edits, deletions and votes that arrived before their messages, sealed among the keys of the pairing. */
 export class EarlyChanges {
   readonly #keys: Keys;
   #held: EarlyChange[] = [];
@@ -57,8 +69,9 @@ export class EarlyChanges {
     const pending = this.#held.filter((one) => one.at > oldest && !this.#applied.has(one));
     this.#applied.clear();
     const newestFirst = [...pending, early].toReversed();
-    let [ofPerson, bytesOfPerson, bytes] = [0, 0, 0];
+    let [ofPerson, bytesOfPerson, bytes, votes] = [0, 0, 0, 0];
     const kept = newestFirst.filter((one) => {
+      if (isVote(one) && ++votes > MOST_VOTES) return false;
       if (isSamePerson(one.by, early.by)) {
         bytesOfPerson += sizeOf(one);
         if (++ofPerson > MOST_OF_PERSON || bytesOfPerson > MOST_BYTES_OF_PERSON) return false;
@@ -87,11 +100,13 @@ export class EarlyChanges {
       if (!deletion && (isOwn(one) || (await mayDelete(one.by)))) deletion = one;
     const edits = changes.filter(isOwn).flatMap((one) => openEdit(one, message) ?? []);
     const [edit] = edits.toSorted((one, other) => other.at.getTime() - one.at.getTime());
-    let edited = edit && { content: withText(message.content, edit.text), edited_at: edit.at };
+    let edited = edit && { content: withText(message.content, edit), edited_at: edit.at };
     for (const one of changes) edited = addOption(one, message, edited) ?? edited;
+    const votes = changes.flatMap((one) => openVote(one, message) ?? []);
     return {
       ...message,
       ...edited,
+      ...(votes.length > 0 && { votes }),
       ...(deletion && { deleted_at: new Date(deletion.at) }),
     };
   }
@@ -108,7 +123,7 @@ function toEarly(change: EditOrDeletion): EarlyChange | undefined {
   return { ...about, sealed: { kind: change.kind, uses, payload: toBase64(payload), iv: toBase64(iv) } };
 }
 
-const HELD_KINDS: ReadonlySet<SealedEvent["kind"]> = new Set(["message", "event", "poll", "option"]);
+const HELD_KINDS: ReadonlySet<SealedEvent["kind"]> = new Set(["message", "event", "poll", "option", "vote"]);
 
 function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
@@ -122,11 +137,18 @@ function isDeletion({ text, sealed }: EarlyChange): boolean {
   return text === undefined && sealed === undefined;
 }
 
-function openEdit(change: EarlyChange, message: NetworkMessage): { text: string; at: Date } | undefined {
+function isVote({ sealed }: EarlyChange): boolean {
+  return sealed?.kind === "vote";
+}
+
+function openEdit(
+  change: EarlyChange,
+  message: NetworkMessage,
+): { text: string; at: Date; poll?: PollContent } | undefined {
   const { id, from_me, text, sealed } = change;
   const at = new Date(change.at);
   if (text !== undefined) return { text, at };
-  if (!sealed || sealed.kind === "option") return undefined;
+  if (!sealed || sealed.kind === "option" || sealed.kind === "vote") return undefined;
   const plaintext = open(change, message);
   return plaintext && readEdit(plaintext, { kind: sealed.kind, id, from_me, at });
 }
@@ -139,12 +161,22 @@ function addOption(
   message: NetworkMessage,
   { content, edited_at }: Partial<Edited> = {},
 ): Edited | undefined {
-  const poll = content ?? message.content;
-  if (change.sealed?.kind !== "option" || poll.kind !== "text" || !poll.is_poll) return undefined;
+  const before = content ?? message.content;
+  if (change.sealed?.kind !== "option" || before.kind !== "text" || !before.poll) return undefined;
   const plaintext = open(change, message);
-  const text = plaintext && readAddedOption(plaintext, poll.text);
-  if (text === undefined) return undefined;
-  return { content: { ...poll, text }, edited_at: new Date(Math.max(change.at, edited_at?.getTime() ?? 0)) };
+  const poll = plaintext && readAddedOption(plaintext, before.poll);
+  if (!poll) return undefined;
+  return {
+    content: { ...before, ...toPollMessage(poll) },
+    edited_at: new Date(Math.max(change.at, edited_at?.getTime() ?? 0)),
+  };
+}
+
+function openVote(change: EarlyChange, message: NetworkMessage): PollVote | undefined {
+  if (!isVote(change) || message.content.kind !== "text" || !message.content.poll) return undefined;
+  const plaintext = open(change, message);
+  const options = plaintext && readVote(plaintext);
+  return options && { by: change.by, options, at: new Date(change.at) };
 }
 
 function open({ id, by, sealed }: EarlyChange, { secret, sender }: NetworkMessage): Uint8Array | undefined {
@@ -158,7 +190,10 @@ function open({ id, by, sealed }: EarlyChange, { secret, sender }: NetworkMessag
 }
 
 /** Leaves the content of a message without text unchanged. */
-function withText(content: NetworkMessage["content"], text: string): NetworkMessage["content"] {
-  if (content.kind === "text") return { ...content, text };
+function withText(
+  content: NetworkMessage["content"],
+  { text, poll }: { text: string; poll?: PollContent },
+): NetworkMessage["content"] {
+  if (content.kind === "text") return { ...content, text, ...(poll && { poll }) };
   return content.kind === "media" ? { ...content, caption: text } : content;
 }

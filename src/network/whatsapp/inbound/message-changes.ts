@@ -6,20 +6,17 @@ import type {
   NetworkMessage,
   OpenSessionOptions,
   OriginalMessage,
+  PollContent,
   UnknownTextReason,
 } from "../../driver.ts";
+import { toPollMessage } from "../../poll.ts";
 import type { DecryptedMessage } from "../journal/read-stanza.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
+import { readAddedOption, readVote } from "../wire/poll/read-poll.ts";
 import { readInboundMessage } from "../wire/read-inbound-message.ts";
 import { addressesOf, decryptChange } from "../wire/sealed/message-secret.ts";
-import {
-  readAddedOption,
-  readComment,
-  readEdit,
-  readReactionText,
-  type SealedEvent,
-} from "../wire/sealed/read-sealed.ts";
+import { readComment, readEdit, readReactionText, type SealedEvent } from "../wire/sealed/read-sealed.ts";
 import type { EarlyChanges } from "./early-changes.ts";
 
 /** An event, or one that can be read only after the earlier events of its chat are stored. */
@@ -124,9 +121,13 @@ export class MessageChanges {
       return { type: "message_reaction", chat, id, from_me: original.from_me, by, at, reaction };
     }
     const about = { chat, id, from_me, by };
+    if (kind === "vote") {
+      const options = original.poll ? readVote(plaintext) : undefined;
+      return options && { type: "poll_voted", chat, id, from_me: original.from_me, by, options, at };
+    }
     if (kind === "option") {
-      const text = original.is_poll ? readAddedOption(plaintext, original.text ?? "") : undefined;
-      return text === undefined ? undefined : { type: "message_edited", ...about, at, text, is_open: true };
+      const added = original.poll ? readAddedOption(plaintext, original.poll) : undefined;
+      return added && { type: "message_edited", ...about, at, ...pollEdit(added), is_open: true };
     }
     const edit = readEdit(plaintext, sealed);
     return edit && { type: "message_edited", ...about, ...edit };
@@ -150,13 +151,17 @@ export class MessageChanges {
   }
 }
 
+function pollEdit(poll: PollContent): { text: string; poll: PollContent } {
+  return { text: toPollMessage(poll).text, poll };
+}
+
 /** Names a message of the person who makes the change: others may choose the same id. */
 function keyOf({ chat, by }: Change, id: string): string {
   return `${chat} ${by.jid} ${id}`;
 }
 
 function unopened({ kind, chat, id, from_me, by, at }: SealedEvent, reason: UnknownTextReason): NetworkEvent {
-  if (kind === "reaction" || kind === "comment") return ignored(reason);
+  if (kind === "reaction" || kind === "comment" || kind === "vote") return ignored(reason);
   return { type: "message_edited", chat, id, from_me, by, at, text: null, reason };
 }
 

@@ -28,7 +28,7 @@ beforeEach(async () => {
       findSent: async (_, id) => sent.get(id),
       findOriginal: async (_, id) => {
         const [from_me, sender, secret] = [true, null, secrets.get(id)];
-        return secret ? { from_me, sender, secret, unreadable: false, text: "", is_poll: false } : undefined;
+        return secret ? { from_me, sender, secret, unreadable: false, text: "", poll: null } : undefined;
       },
       isNewChat: async (chat) => {
         newChats.push(chat);

@@ -22,6 +22,7 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 import { findNumbers } from "../operations/find-numbers.ts";
 import { errorCodeOf } from "../operations/operation-error.ts";
 import { applyTimer } from "../stanzas/chat-timer.ts";
+import { withPollStanza } from "../stanzas/poll-stanza.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
@@ -240,7 +241,7 @@ export class Outbox {
     await nextTurn();
     return this.#options.acks.wait(options.messageId, async () => {
       const introduction = isGroupJid(to) ? {} : await this.introduce(to);
-      return this.#relayMessage(to, message, merge(introduction, options)).then(
+      return this.#relayMessage(to, message, withPollStanza(message, merge(introduction, options))).then(
         () => undefined,
         (error) => refusedByBaileys(to, error),
       );

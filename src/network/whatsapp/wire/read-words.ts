@@ -1,26 +1,18 @@
 import type { proto } from "baileys";
 import type { TextContent } from "../../driver.ts";
+import { toPollMessage } from "../../poll.ts";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
+import { readPoll } from "./poll/read-poll.ts";
 
 type Texts = readonly (string | null | undefined)[];
 
 /** Polls, orders, payments, invitations and other content as the words that its sender has written. */
 export function readWords(message: WireMessage): TextContent | undefined {
-  const poll = textsOfPoll(message);
-  const parts = poll ?? textsOfResults(message) ?? textsOfBusiness(message) ?? textsOf(message);
+  const poll = readPoll(message);
+  if (poll) return poll.question || poll.options.length > 0 ? toPollMessage(poll) : undefined;
+  const parts = textsOfResults(message) ?? textsOfBusiness(message) ?? textsOf(message);
   const text = parts.filter((part) => part).join("\n");
-  return text ? { kind: "text", text, ...(poll && { is_poll: true }) } : undefined;
-}
-
-function textsOfPoll(message: WireMessage): Texts | undefined {
-  const poll =
-    message.pollCreationMessage ??
-    message.pollCreationMessageV2 ??
-    message.pollCreationMessageV3 ??
-    message.pollCreationMessageV5 ??
-    message.pollCreationMessageV6;
-  if (!poll) return undefined;
-  return [poll.name, ...(poll.options ?? []).map(({ optionName }, nth) => `${nth + 1}. ${optionName ?? ""}`)];
+  return text ? { kind: "text", text } : undefined;
 }
 
 function textsOfResults(message: WireMessage): Texts | undefined {

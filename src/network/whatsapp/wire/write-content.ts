@@ -14,6 +14,7 @@ import type {
 import { writeVcard } from "../../write-vcard.ts";
 import { omitReportingToken } from "../baileys-fixes/omit-reporting-token.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
+import { writePoll } from "./poll/write-poll.ts";
 
 type Message = proto.IMessage;
 
@@ -62,7 +63,11 @@ function writeKind(
   }
 }
 
-function writeText({ text, preview }: TextContent, contextInfo: proto.IContextInfo | undefined): Message {
+function writeText(
+  { text, preview, poll }: TextContent,
+  contextInfo: proto.IContextInfo | undefined,
+): Message {
+  if (poll) return writePoll(poll, contextInfo);
   if (!contextInfo && !preview) return { conversation: text };
   return { extendedTextMessage: { text, contextInfo, ...(preview && writePreview(preview)) } };
 }

@@ -31,6 +31,7 @@ export type SecretUse =
   | "Event Edit"
   | "Poll Edit"
   | "Poll Add Option"
+  | "Poll Vote"
   | "Enc Reaction"
   | "Enc Comment";
 
@@ -51,8 +52,8 @@ export interface SecretContext {
 
 /**
  * Decrypts a change; undefined if no pair of the addresses fits. The key is
- * HKDF-SHA256(secret, no salt, id + author + sender + use), the cipher AES-256-GCM without additional data: whatsmeow
- * `msgsecret.go`, https://github.com/vinikjkkj/zapo/issues/159.
+ * HKDF-SHA256(secret, no salt, id + author + sender + use), the cipher AES-256-GCM, for a vote with additional data:
+ * whatsmeow `msgsecret.go`, https://github.com/vinikjkkj/zapo/issues/159.
  */
 export function decryptChange(
   { uses, payload, iv }: EncryptedChange,
@@ -64,12 +65,17 @@ export function decryptChange(
   for (const use of uses) {
     for (const author of context.authors) {
       for (const sender of context.senders) {
-        const plaintext = decrypt(keyOf(secret, context.id + author + sender + use), iv, payload);
+        const key = keyOf(secret, context.id + author + sender + use);
+        const plaintext = decrypt(key, iv, payload, additionalDataOf(use, context.id, sender));
         if (plaintext) return plaintext;
       }
     }
   }
   return undefined;
+}
+
+function additionalDataOf(use: SecretUse, id: string, sender: string): string | undefined {
+  return use === "Poll Vote" ? `${id}\0${sender}` : undefined;
 }
 
 /** Encrypts a change of ours, as `decryptChange` reads it. `secret` is in base64. */
@@ -94,8 +100,14 @@ export function addressesOf({ jid, lid, phone }: Identity): string[] {
   return [...new Set([lid, phone === null ? null : phoneJid(phone), jid])].filter((one) => one !== null);
 }
 
-function decrypt(key: Uint8Array, iv: Uint8Array, payload: Uint8Array): Buffer | undefined {
+function decrypt(
+  key: Uint8Array,
+  iv: Uint8Array,
+  payload: Uint8Array,
+  additionalData: string | undefined,
+): Buffer | undefined {
   const decipher = createDecipheriv("aes-256-gcm", key, iv, { authTagLength: TAG_BYTES });
+  if (additionalData !== undefined) decipher.setAAD(Buffer.from(additionalData));
   decipher.setAuthTag(payload.subarray(-TAG_BYTES));
   try {
     return Buffer.concat([decipher.update(payload.subarray(0, -TAG_BYTES)), decipher.final()]);

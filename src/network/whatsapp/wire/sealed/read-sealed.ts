@@ -1,12 +1,11 @@
 import { proto, toNumber } from "baileys";
-import type { Identity, Jid, MessageId, NetworkEvent } from "../../../driver.ts";
-import { truncateText } from "../../../truncate-text.ts";
-import { rawFieldOf } from "../../stanzas/raw-field.ts";
+import type { Identity, Jid, MessageId, NetworkEvent, PollContent } from "../../../driver.ts";
 import { openMessage } from "../message-fields.ts";
+import { readPoll, voteTime } from "../poll/read-poll.ts";
 import { textOf } from "../read-content.ts";
 import { type EncryptedChange, secretIn } from "./message-secret.ts";
 
-/** What is encrypted under the secret of another message: an edit of any kind, a poll's new option, and others. */
+/** What is encrypted under the secret of another message: an edit of any kind, a poll's new option, a vote, and others. */
 export interface SealedEvent {
   type: "sealed";
   kind: SealedKind;
@@ -19,7 +18,7 @@ export interface SealedEvent {
   at: Date;
 }
 
-export type SealedKind = "message" | "event" | "poll" | "option" | "reaction" | "comment";
+export type SealedKind = "message" | "event" | "poll" | "option" | "vote" | "reaction" | "comment";
 
 const { EVENT_EDIT, MESSAGE_EDIT } = proto.Message.SecretEncryptedMessage.SecretEncType;
 
@@ -34,6 +33,7 @@ const EDITS: Readonly<Record<number, Pick<SealedEvent, "kind"> & Pick<EncryptedC
 
 const REACTION = { kind: "reaction", uses: ["Enc Reaction"] } as const;
 const COMMENT = { kind: "comment", uses: ["Enc Comment"] } as const;
+const VOTE = { kind: "vote", uses: ["Poll Vote"] } as const;
 
 /** Undefined if the message is encrypted in no such way; `change_ignored` if it cannot be read. */
 export function readSealed(
@@ -41,6 +41,7 @@ export function readSealed(
   { chat, from_me, by, at }: Pick<SealedEvent, "chat" | "from_me" | "by" | "at">,
 ): SealedEvent | Extract<NetworkEvent, { type: "change_ignored" }> | undefined {
   const { secretEncryptedMessage: edit, encReactionMessage: reaction, encCommentMessage: comment } = body;
+  if (body.pollUpdateMessage) return readSealedVote(body.pollUpdateMessage, { chat, from_me, by, at });
   const sealed = edit ?? reaction ?? comment;
   const what = edit ? EDITS[edit.secretEncType ?? 0] : reaction ? REACTION : COMMENT;
   if (!sealed) return undefined;
@@ -52,17 +53,36 @@ export function readSealed(
   return { type: "sealed", kind, change: { uses, payload, iv }, chat, id, from_me, by, at };
 }
 
+function readSealedVote(
+  { pollCreationMessageKey, vote, senderTimestampMs }: proto.Message.IPollUpdateMessage,
+  { at, ...about }: Pick<SealedEvent, "chat" | "from_me" | "by" | "at">,
+): ReturnType<typeof readSealed> {
+  const id = pollCreationMessageKey?.id as MessageId | null | undefined;
+  const { encPayload: payload, encIv: iv } = vote ?? {};
+  if (!id || !payload || !iv) return { type: "change_ignored", reason: "undecryptable" };
+  const { kind, uses } = VOTE;
+  return {
+    type: "sealed",
+    kind,
+    change: { uses, payload, iv },
+    id,
+    ...about,
+    at: voteTime(at, senderTimestampMs),
+  };
+}
+
 /** The new text of an edited message, or the caption of its file; undefined if it has none, or is another message's. */
 export function readEdit(
   plaintext: Uint8Array,
   { kind, id, ...made }: Pick<SealedEvent, "kind" | "id" | "from_me" | "at">,
-): { text: string; at: Date } | undefined {
+): { text: string; at: Date; poll?: PollContent } | undefined {
   const message = decode(proto.Message, plaintext);
   const { key, editedMessage, timestampMs } = message?.protocolMessage ?? {};
   if (key?.id && key.id !== id) return undefined;
   const edited = editedMessage ?? message;
   const text = (edited && editedTextOf(edited)) ?? (kind === "event" ? eventTextOf(plaintext) : undefined);
-  return text === undefined ? undefined : { text, at: editTime(made, timestampMs) };
+  const poll = edited && readPoll(openMessage(edited));
+  return text === undefined ? undefined : { text, at: editTime(made, timestampMs), ...(poll && { poll }) };
 }
 
 /** Some clients encrypt the event itself instead of a message. */
@@ -111,23 +131,4 @@ function decode<T>(type: { decode(bytes: Uint8Array): T }, bytes: Uint8Array): T
   } catch {
     return undefined;
   }
-}
-
-/** `pollAddOptionMessage`, its `addOption` and that one's name, which Baileys' proto does not have. */
-const ADDED_OPTION = [121, 2, 1];
-
-/** As phones allow. */
-const MOST_OPTIONS = 12;
-const MOST_OPTION_CHARACTERS = 100;
-
-/** The text of a poll with the new option behind the others; undefined if it has as many as a poll can have. */
-export function readAddedOption(plaintext: Uint8Array, poll: string): string | undefined {
-  const name = ADDED_OPTION.reduce<Uint8Array | undefined>(
-    (bytes, field) => bytes && rawFieldOf(bytes, field),
-    plaintext,
-  );
-  const option = name && truncateText(Buffer.from(name).toString("utf8"), MOST_OPTION_CHARACTERS);
-  // The first line is the question.
-  const nth = poll.split("\n").length;
-  return option && nth <= MOST_OPTIONS ? `${poll}\n${nth}. ${option.replace(/\s+/g, " ")}` : undefined;
 }
