@@ -8,6 +8,7 @@ import { instanceLogsContract } from "./core/instance-logs/contract.ts";
 import { apiKeysContract, instancesContract, proxyContract } from "./core/instances/contract.ts";
 import { mediaContract } from "./core/media/contract.ts";
 import { messagesContract } from "./core/messages/contract.ts";
+import { pollsContract } from "./core/messages/polls/contract.ts";
 import { plansContract } from "./core/plans/contract.ts";
 import { profileContract } from "./core/profile/contract.ts";
 import { sessionsContract } from "./core/sessions/contract.ts";
@@ -39,6 +40,7 @@ export const contract = {
   ...linkingContract,
   ...instanceLogsContract,
   ...messagesContract,
+  ...pollsContract,
   ...contactsContract,
   ...chatsContract,
   ...mediaContract,

@@ -661,6 +661,22 @@ export interface MessageReceiptTable {
   played_at: Date | null;
 }
 
+/** The latest vote of a person on a poll. */
+export interface PollVoteTable {
+  message: number;
+  /** The address by which the gateway knows the voter. */
+  person: string;
+  account_id: number;
+  instance_id: number;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  name: string | null;
+  /** Ids of the chosen options; empty: the vote is withdrawn. */
+  options: string[];
+  at: Date;
+}
+
 export interface GroupChatTable {
   id: Generated<number>;
   account_id: number;
@@ -1101,6 +1117,7 @@ export interface Tables {
   attempt: AttemptTable;
   secret_check: SecretCheckTable;
   message_receipt: MessageReceiptTable;
+  poll_vote: PollVoteTable;
   group_chat: GroupChatTable;
   group_list: GroupListTable;
   audit: AuditTable;

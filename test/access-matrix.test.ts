@@ -417,7 +417,7 @@ const FOR_AGENTS = {
     getMessageReceipts getPasskey getProfile listAccountMessages listAssistants listCampaigns
     listChatMessages listChats listConsent listContacts listConversations listCustomFields
     listDataRequests listEvents listGroups listInstanceLogs listInstances listLeadLabels listLeads
-    listMessages listQuickReplies me streamAccountEvents streamEvents streamInstanceStates
+    listMessages listQuickReplies listVotes me streamAccountEvents streamEvents streamInstanceStates
     wahaPasskeyChallenge wahaPasskeyConfirmation`,
   does: `
     addLeadNote addLeadTags addRecipients archiveCampaign blockContact cancelCampaign cancelPasskey
@@ -427,8 +427,8 @@ const FOR_AGENTS = {
     logout markRead mcp pauseCampaign previewCampaign react reconnectInstance recordConsent
     retryFailedRecipients sandboxBan sandboxCall sandboxChat sandboxContact sandboxDelete
     sandboxDrop sandboxEdit sandboxGroup sandboxGroupParticipants sandboxGroupSettings sandboxReact
-    sandboxRead sandboxReceive sandboxScan saveQuickReply send sendContact sendLocation sendMedia
-    sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
+    sandboxRead sandboxReceive sandboxScan sandboxVote saveQuickReply send sendContact sendLocation sendMedia
+    sendPoll sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
     submitPasskeyAssertion updateCampaign updateGroupParticipants updateGroupSettings updateLead
     wahaPasskey wahaPasskeyConfirm`,
 };

@@ -351,7 +351,7 @@ describe("imports", () => {
         featureOf(path) !== undefined &&
         path !== "src/extensions/sandbox/extension.ts" &&
         areaOf(target) === "network" &&
-        !/\/(jid|identity|network-message|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
+        !/\/(jid|identity|network-message|poll|quote-content|truncate-text|credential-store|write-vcard)\.ts$/.test(
           target,
         ) &&
         names.length > 0,

@@ -209,6 +209,7 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
   sandboxScan: ({ phone }) => ({ phone }),
   sandboxReceive: ({ phone: from, message: reply_to }) => ({ from, reply_to, text: "x" }),
   sandboxReact: ({ phone: from, message: message_id }) => ({ from, message_id, reaction: "x" }),
+  sandboxVote: ({ phone: from, message: message_id }) => ({ from, message_id, options: ["x"] }),
   sandboxEdit: ({ phone: from, message: message_id }) => ({ from, message_id, text: "x" }),
   sandboxDelete: ({ phone: from, message: message_id }) => ({ from, message_id }),
   sandboxRead: ({ phone: from, message: message_id }) => ({ from, message_id }),

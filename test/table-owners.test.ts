@@ -156,6 +156,7 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "sessions/remove-instance.ts",
     "privacy/person-trace-steps.ts",
   ],
+  poll_vote: ["sessions/remove-instance.ts"],
   message_search: [
     "campaigns/withdraw-sends.ts",
     "contacts/move-messages.ts",

@@ -70,6 +70,23 @@ create table message_receipt (
 );
 create index message_receipt_instance on message_receipt (instance_id, message);
 
+-- The latest vote of each person on a poll. person is the address by which the gateway knows the voter; options are the
+-- hashes by which the network names them, also those that nobody has added yet.
+create table poll_vote (
+  message bigint not null references message on delete cascade,
+  person text not null,
+  account_id bigint not null,
+  instance_id bigint not null,
+  jid text not null,
+  lid text,
+  phone text,
+  name text,
+  options text[] not null,
+  at timestamptz not null,
+  primary key (message, person)
+);
+create index poll_vote_instance on poll_vote (instance_id, message);
+
 -- Separate from the message, whose row changes with every receipt, so that its text is indexed once. at never changes:
 -- the acceptance time of own messages, the message time of others.
 create table message_search (

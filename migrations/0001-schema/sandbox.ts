@@ -91,6 +91,7 @@ create table sandbox.message (
   id text not null,
   chat text not null,
   body text,
+  poll jsonb,
   at timestamptz not null default now(),
   primary key (account_id, phone, id)
 );

@@ -4,7 +4,7 @@ import { named } from "../platform/http/schema-name.ts";
 import type { EVENT_NAMES, STREAM_EVENTS } from "./events/contract.ts";
 import { attention, instanceStatus } from "./instances/contract.ts";
 import { media } from "./media/contract.ts";
-import { message, person, sender } from "./messages/contract.ts";
+import { message, person, pollOption, sender } from "./messages/contract.ts";
 import { pairingError, qrReason } from "./sessions/contract.ts";
 
 /** An event that the gateway records or streams. */
@@ -155,6 +155,17 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
       removed: z.boolean(),
       sender,
       ...aboutKnownMessage,
+    }),
+  },
+  "poll.voted": {
+    when: "a person votes on a poll that the instance sent or received, changes the vote or withdraws it",
+    data: z.object({
+      ...change,
+      voter: sender.nullable().describe("Null: the poll hides its voters."),
+      options: z
+        .array(pollOption)
+        .describe("All that the person has chosen now; empty: the vote is withdrawn."),
+      ...aboutMessage,
     }),
   },
   "media.ready": {

@@ -33,6 +33,11 @@ export type ScanResult =
   | { outcome: "not_found" }
   | { outcome: "refused"; reason: string };
 
+/** `refused`: what the vote names is no poll, no option of it, or nobody who may vote. */
+export type SandboxVoteResult =
+  | { outcome: "voted" }
+  | { outcome: "refused"; field: "message_id" | "options" | "from"; reason: string };
+
 /** Changes of a person's data; absent fields stay unchanged. */
 export interface SandboxPersonChange {
   /** In the address book of the paired phone. */
@@ -74,6 +79,11 @@ export interface SandboxControl {
   scan(qrOrCode: string, phone?: string): Promise<ScanResult>;
   receive(phone: string, message: SandboxMessage): Promise<MessageId | undefined>;
   react(phone: string, act: SandboxActor & { message_id: MessageId; reaction: string }): Promise<boolean>;
+  /** Votes with texts or ids of options; none: withdraws the vote. */
+  vote(
+    phone: string,
+    act: SandboxActor & { message_id: MessageId; options: readonly string[] },
+  ): Promise<SandboxVoteResult | undefined>;
   edit(phone: string, act: SandboxActor & { message_id: MessageId; text: string }): Promise<boolean>;
   delete(phone: string, act: SandboxActor & { message_id: MessageId }): Promise<boolean>;
   read(phone: string, act: SandboxActor & { message_ids: MessageId[] }): Promise<boolean>;

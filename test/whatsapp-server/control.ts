@@ -20,7 +20,7 @@ export interface SaidPoll {
   kind: "poll";
   version: 1 | 3 | 6;
   question: string;
-  options: string[];
+  options: readonly string[];
   selectable_count: number;
   hide_voters?: boolean;
   ends_at?: string;

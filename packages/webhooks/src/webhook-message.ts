@@ -25,6 +25,8 @@ export type WebhookMessage = {
   /** A reply to buttons, a list or a form. */
   choice: Choice | null;
   group_invite: GroupInvite | null;
+  /** Present if the message is a poll; its text has the same words. */
+  poll?: Poll;
   /** Present if `type` is `unsupported`: phones show the message, and the gateway cannot read it. */
   unsupported: UnsupportedContent | null;
   /** The advertisement that led the contact to write. */
@@ -105,6 +107,21 @@ type Person = {
   jid: string;
   lid: string | null;
   phone: string | null;
+};
+
+type Poll = {
+  question: string;
+  options: Array<PollOption>;
+  /** How many options a person may choose; 0: any number. */
+  selectable_count: number;
+  hide_voters: boolean;
+  ends_at: string | null;
+};
+
+type PollOption = {
+  /** SHA-256 of the text, in hex. */
+  id: string;
+  text: string;
 };
 
 type QuotedMessage = {

@@ -78,6 +78,7 @@ const TABLES_OF_CORE = [
   "idempotency",
   "message_search",
   "message_receipt",
+  "poll_vote",
   "message",
   "conversation",
   "contact",

@@ -34,6 +34,7 @@ export const EXTRA_EVENTS = [
   "instance.attention",
   "group.updated",
   "call.received",
+  "poll.voted",
   "campaign.completed",
   "integration.paused",
 ] as const;

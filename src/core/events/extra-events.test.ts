@@ -52,6 +52,14 @@ async function tellOfMessages(): Promise<void> {
   await arrives("media.ready");
   await client.sandboxCall({ ...bia, video: true });
   await arrives("call.received");
+  const { data: poll } = await client.sendPoll({
+    id,
+    number: BIA,
+    question: "Lunch?",
+    options: ["Pizza", "Sushi"],
+  });
+  await client.sandboxVote({ ...bia, message_id: poll.message_id ?? "", options: ["Pizza"] });
+  await arrives("poll.voted");
   const { data: group } = await client.sandboxGroup({ ...bia, subject: "Team" });
   await client.sandboxGroupSettings({ id, from: BIA, group_jid: group.jid, subject: RENAMED });
   await receiver.waitFor(

@@ -87,12 +87,12 @@ const sendOptions = {
 };
 
 /** The fields of every send. */
-const sendFields = { ...recipientFields, ...sendOptions };
+export const sendFields = { ...recipientFields, ...sendOptions };
 
 const inOptions = (name: string) => `options.${name}`;
 const andInOptions = (...names: string[]) => [...names, ...names.map(inOptions)];
 
-const sendAliases = {
+export const sendAliases = {
   ...recipientAliases,
   client_message_id: ["clientMessageId"],
   track_id: ["trackId"],
@@ -326,6 +326,14 @@ const conversion = {
   hint: z.string().optional().describe("What was converted, and why."),
 };
 
+export const pollOption = named(
+  "PollOption",
+  z.object({ id: z.string().describe("SHA-256 of the text, in hex."), text: z.string() }),
+);
+
+/** Present if the message is a poll. */
+const sentPoll = { poll: z.object({ options: z.array(pollOption) }).optional() };
+
 const assumed_country = z
   .string()
   .optional()
@@ -341,6 +349,7 @@ const sentMessage = named(
     status: z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled"]),
     timestamp: z.iso.datetime(),
     ...conversion,
+    ...sentPoll,
     assumed_country,
   }),
 );
@@ -359,6 +368,7 @@ const accepted = {
       message_id: z.string().describe("As `pendingMessageId`, and as in the response to a synchronous send."),
       message: z.object({ id: z.number().int(), status: z.literal("pending") }),
       ...conversion,
+      ...sentPoll,
       assumed_country,
     }),
   ),
@@ -460,6 +470,17 @@ const groupInvite = named(
   }),
 );
 
+const poll = named(
+  "Poll",
+  z.object({
+    question: z.string(),
+    options: z.array(pollOption),
+    selectable_count: z.number().describe("How many options a person may choose; 0: any number."),
+    hide_voters: z.boolean(),
+    ends_at: z.iso.datetime().nullable(),
+  }),
+);
+
 /** A message as events and reads show it. */
 export const message = named(
   "Message",
@@ -489,6 +510,7 @@ export const message = named(
     contacts: z.unknown(),
     choice: choice.nullable().describe("A reply to buttons, a list or a form."),
     group_invite: groupInvite.nullable(),
+    poll: poll.optional().describe("Present if the message is a poll; its text has the same words."),
     unsupported: unsupported
       .nullable()
       .describe(
@@ -543,7 +565,7 @@ const memberReceipt = named(
 
 const tag = "Messages";
 
-const send = {
+export const send = {
   access: "instance",
   sends: true,
   tag,

@@ -25,6 +25,8 @@ import {
   toQuoted,
   toStoredMessageView,
 } from "./log/message-view.ts";
+import type { pollsContract } from "./polls/contract.ts";
+import { listVotes } from "./polls/list-votes.ts";
 import { listReceipts } from "./receipts/list-receipts.ts";
 import type { MessageReceipt } from "./receipts/message-receipt.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
@@ -62,6 +64,7 @@ export { createInboundRecorder, type InboundWriter } from "./inbound/inbound-rec
 export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export { openOfMessage } from "./log/seal-for-message.ts";
+export { type RefusedVoteReason, type ReportedVote, recordVote } from "./polls/record-vote.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
 export type { MessageCounters } from "./record/create-message-counters.ts";
@@ -98,7 +101,7 @@ export interface MessageDeps extends Omit<HandleSendDeps & ActionRequesterDeps, 
   findSession: (instanceId: number) => Promise<ReachableSession | undefined>;
 }
 
-type MessageHandlers = Handlers<typeof messagesContract>;
+type MessageHandlers = Handlers<typeof messagesContract & typeof pollsContract>;
 
 export function messageHandlers(deps: MessageDeps): MessageHandlers {
   const shared = { ...deps, readInstance: createInstanceReader(deps.db) };
@@ -118,6 +121,10 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
     async getMessageReceipts({ input: { id, messageId } }) {
       return listReceipts(deps.db, await getRow(deps.db, id, messageId));
     },
+
+    async listVotes({ input: { id, messageId } }) {
+      return listVotes(deps.db, await getRow(deps.db, id, messageId));
+    },
   };
 }
 
@@ -130,7 +137,14 @@ async function getRow(db: Db, instanceId: number, messageId: string): Promise<Me
     .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
 }
 
-type SendRoutes = "sendText" | "sendMedia" | "sendLocation" | "sendContact" | "sendReply" | "send";
+type SendRoutes =
+  | "sendText"
+  | "sendMedia"
+  | "sendLocation"
+  | "sendContact"
+  | "sendReply"
+  | "sendPoll"
+  | "send";
 
 function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
   const send = createSendHandler(deps);
@@ -140,6 +154,7 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
     sendLocation: (call) => send("send-location", call.input.id, "location", call),
     sendContact: (call) => send("send-contact", call.input.id, "contact", call),
     sendReply: (call) => send("send-reply", call.input.id, "reply", call),
+    sendPoll: (call) => send("send-poll", call.input.id, "poll", call),
 
     async send(call) {
       const instanceId = await chooseInstance(deps, call.caller, call.input.instance_id);

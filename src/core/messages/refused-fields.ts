@@ -124,7 +124,7 @@ const OF_ALL: RefusedFields = {
     "dry_run",
   ),
   ...refuseAll(
-    "is not supported: buttons, lists, polls and templates cannot be sent. Write the choices into a text",
+    "is not supported: buttons, lists and templates cannot be sent. Send a poll with POST send-poll, or write the choices into a text",
     "buttons",
     "buttonMessage",
     "buttonText",
@@ -230,12 +230,20 @@ const MORE_CARDS = refuseAll(
   "contactMessage.1",
 );
 
+/** Those that name parts of a poll are aliases there. */
+const OF_POLL = Object.fromEntries(
+  Object.entries(OF_ALL).filter(
+    ([name]) => !["choices", "selectableCount", "poll", "question", "values"].includes(name),
+  ),
+);
+
 export const REFUSED_FIELDS = {
   text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE },
   media: { ...OF_ALL, ...OWN_ID, ...AS_TYPE, ...ALBUM, ...WITHOUT_TITLE },
   location: { ...OF_ALL, ...OWN_ID, ...LIVE },
   contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS },
   reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE },
+  poll: { ...OF_POLL, ...OWN_ID },
   any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS },
 } as const;
 

@@ -191,6 +191,12 @@ export const CORE_TABLES = {
       plain: "message account_id instance_id is_addressee delivered_at read_at played_at",
       deleted: { columns: "person jid lid phone", parts: ["messages", "conversations"] },
     },
+    poll_vote: {
+      plain: "message account_id instance_id",
+      deleted: { columns: "person jid lid phone name options at", parts: ["messages", "conversations"] },
+      foundBy: "instance_id",
+      ofPerson: hasAddressIn("person", "jid", "lid", "phone"),
+    },
     message_search: {
       plain: "account_id instance_id at id",
       deleted: { columns: "words", parts: ["messages"] },

@@ -90,6 +90,8 @@ async function removeHistory(db: Db, id: number): Promise<void> {
     pieceOf("media"),
     sql`delete from message_receipt where instance_id = ${id} and (message, person) in (
       select message, person from message_receipt where instance_id = ${id} order by message limit ${ROWS_AT_ONCE})`,
+    sql`delete from poll_vote where instance_id = ${id} and (message, person) in (
+      select message, person from poll_vote where instance_id = ${id} order by message limit ${ROWS_AT_ONCE})`,
     pieceOf("message"),
     sql`delete from message_search where instance_id = ${id} and (at, id) in (
       select at, id from message_search where instance_id = ${id} order by at, id limit ${ROWS_AT_ONCE})`,

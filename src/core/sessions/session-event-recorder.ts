@@ -20,8 +20,10 @@ import {
   type MessageCounters,
   type MessageReceipt,
   type ReceiptRecorder,
+  type ReportedVote,
   recordMessageChange,
   recordPhoneCall,
+  recordVote,
   replaceFile,
 } from "../messages/messages.ts";
 import { saveProfileOnInstance } from "../profile/profile.ts";
@@ -105,6 +107,8 @@ function createEventRecorder(
       case "message_deleted":
       case "message_reaction":
         return recordAddressedChange(deps, instance, event);
+      case "poll_voted":
+        return recordAddressedVote(deps, instance, event);
       case "change_ignored":
         return deps.counters?.countIgnoredChange(event.reason);
       case "message_file_replaced":
@@ -181,6 +185,22 @@ async function recordAddressedChange(
   const isOfIgnored = isGroupJid(reported.chat) && (await live.get(id)).ignore_groups;
   await conversations.withCurrentAddress(id, reported.chat, async (chat) => {
     const refused = await recordMessageChange(db, engine, id, { ...change, chat }, isOfIgnored);
+    if (refused) counters?.countIgnoredChange(refused);
+  });
+}
+
+/** Stores a vote in the right chat. */
+async function recordAddressedVote(
+  { db, engine, conversations, live, counters }: SessionEventRecorderDeps,
+  instance: SessionInstance,
+  reported: ReportedVote,
+): Promise<void> {
+  const { id } = instance;
+  if (isGroupJid(reported.chat) && (await live.get(id)).ignore_groups) return;
+  await conversations.linkIdentity(instance, reported.chat, reported.by);
+  const by = await conversations.identify(id, reported.by);
+  await conversations.withCurrentAddress(id, reported.chat, async (chat) => {
+    const refused = await recordVote(db, engine, id, { ...reported, by, chat });
     if (refused) counters?.countIgnoredChange(refused);
   });
 }

@@ -212,7 +212,10 @@ function toJson(table: TableName): RawBuilder<unknown> {
     select ${withoutHidden(sql`to_jsonb(f)`, "media")} from media f where f.message = t.id)) || (
     select case when count(*) = 0 then '{}' else jsonb_build_object('receipts', jsonb_agg(to_jsonb(r)
       - '{message,person,account_id,instance_id}'::text[] order by r.person)) end
-    from message_receipt r where r.message = t.id))`;
+    from message_receipt r where r.message = t.id) || (
+    select case when count(*) = 0 then '{}' else jsonb_build_object('votes', jsonb_agg(to_jsonb(v)
+      - '{message,person,account_id,instance_id}'::text[] order by v.person)) end
+    from poll_vote v where v.message = t.id))`;
 }
 
 /** Also without `at`, the position of the row in its list. */

@@ -77,6 +77,12 @@ const unsupported = z
   .object({ kind: trimmedText(200).min(1), reason: z.enum(UNSUPPORTED_REASONS) })
   .describe("Content that the gateway cannot read.");
 
+const poll = z.object({
+  question: boundedText(255).min(1),
+  options: z.array(boundedText(100).min(1)).min(2).max(12),
+  selectable_count: z.number().int().min(0).max(12).default(1),
+});
+
 const receiveInput = z
   .object({
     ...actor,
@@ -85,14 +91,19 @@ const receiveInput = z
     media: optional(media),
     location: optional(location),
     contact: optional(contact),
+    poll: optional(poll),
     unsupported: optional(unsupported),
   })
   .refine(
-    ({ text, media, location, contact, unsupported }) =>
-      [text, media, location, contact, unsupported].filter((part) => part !== undefined).length === 1,
-    rule("exactly one of text, media, location, contact and unsupported is required", "one_of_required", {
-      fields: "text, media, location, contact, unsupported",
-    }),
+    ({ text, media, location, contact, poll, unsupported }) =>
+      [text, media, location, contact, poll, unsupported].filter((part) => part !== undefined).length === 1,
+    rule(
+      "exactly one of text, media, location, contact, poll and unsupported is required",
+      "one_of_required",
+      {
+        fields: "text, media, location, contact, poll, unsupported",
+      },
+    ),
   );
 
 const readInput = z
@@ -195,6 +206,22 @@ export const sandboxContract = {
     message: "Reaction handed to the sandbox network",
     aliases: { ...messageAliases, reaction: ["emoji", "text"] },
     input: z.object({ ...actor, message_id: messageId, reaction: boundedText(64) }),
+    output: message,
+  }),
+  sandboxVote: route({
+    http: "POST /api/v1/instances/:id/sandbox/vote",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
+    access,
+    tag,
+    summary: "Let a sandbox contact vote on a poll; no options withdraw the vote",
+    message: "Vote handed to the sandbox network",
+    aliases: messageAliases,
+    example: { from: "5511977771234", message_id: "3EB0C431D2A5F96B7E8812", options: ["Pizza"] },
+    input: z.object({
+      ...actor,
+      message_id: messageId,
+      options: z.array(boundedText(100)).max(12).describe("Texts or ids of options."),
+    }),
     output: message,
   }),
   sandboxEdit: route({

@@ -36,7 +36,13 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
   };
 }
 
-type Named = "sandboxReceive" | "sandboxReact" | "sandboxEdit" | "sandboxDelete" | "sandboxRead";
+type Named =
+  | "sandboxReceive"
+  | "sandboxReact"
+  | "sandboxVote"
+  | "sandboxEdit"
+  | "sandboxDelete"
+  | "sandboxRead";
 
 function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
@@ -55,6 +61,15 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       const act = { ...actorIn(input), message_id: message_id as MessageId, reaction };
       const { phone, control } = await getPairedPhone(deps, id);
       requireHappened(await control.react(phone, act));
+      return { message_id };
+    },
+
+    async sandboxVote({ input }) {
+      const { id, message_id, options } = input;
+      const act = { ...actorIn(input), message_id: message_id as MessageId, options };
+      const { phone, control } = await getPairedPhone(deps, id);
+      const result = requireHappened(await control.vote(phone, act));
+      if (result.outcome === "refused") throw invalidField(result.field, result.reason, "not_found");
       return { message_id };
     },
 

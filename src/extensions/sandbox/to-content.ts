@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { InboundContent, MediaContent, MediaType } from "../../network/driver.ts";
+import { pollOptionId, toPollMessage } from "../../network/poll.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { readBase64File } from "../../platform/http/body/base64-file.ts";
 import type { InputOf } from "../../platform/http/route.ts";
@@ -28,14 +29,19 @@ export async function toContent(
   if (input.location) return { kind: "location", ...input.location };
   if (input.contact) return { kind: "contact", ...input.contact };
   if (input.media) return toMedia(input.media, fetchMedia);
+  if (input.poll) return toPoll(input.poll);
   if (input.unsupported)
     return { kind: "unsupported", name: input.unsupported.kind, reason: input.unsupported.reason };
   throw invalidField(
     "text",
-    "one of text, media, location, contact and unsupported is required",
+    "one of text, media, location, contact, poll and unsupported is required",
     "one_of_required",
-    { fields: "text, media, location, contact, unsupported" },
+    { fields: "text, media, location, contact, poll, unsupported" },
   );
+}
+
+function toPoll({ options, ...poll }: NonNullable<ReceiveInput["poll"]>): InboundContent {
+  return toPollMessage({ ...poll, options: options.map((text) => ({ id: pollOptionId(text), text })) });
 }
 
 async function toMedia(

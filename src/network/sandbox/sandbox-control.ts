@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
-import type { Jid, MessageId, QuotedMessage } from "../driver.ts";
+import type { InboundContent, Jid, MessageId, QuotedMessage } from "../driver.ts";
 import { newMessageId, phoneJid } from "../jid.ts";
 import type { SandboxActor, SandboxControl, SandboxMessage } from "../sandbox-control.ts";
 import { ignoreIdleErrors } from "./connection/ignore-idle-errors.ts";
 import { wakeupBusOf } from "./connection/wakeup-bus.ts";
 import { postInboxEntry } from "./inbox/device-inbox.ts";
 import type { InboxEntry } from "./inbox/inbox-entry.ts";
+import { readSandboxVote } from "./read-sandbox-vote.ts";
 import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { lidOf, type SandboxPerson } from "./sandbox-numbers.ts";
@@ -30,11 +31,8 @@ import { createWorldControls } from "./world-controls.ts";
 export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
   ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
-  const post = async (phone: string, { chat, writer }: ActorContext, entry: InboxEntry): Promise<boolean> => {
-    const devices = await postInboxEntry(network, { phone, chat, entry, writer: writer.phone });
-    for (const device of devices) wakeupBusOf(pool).device(device);
-    return devices.length > 0;
-  };
+  const post = (phone: string, { chat, writer }: ActorContext, entry: InboxEntry) =>
+    postAndWake(network, { phone, chat, entry, writer: writer.phone });
   return {
     ...createWorldControls(network),
     ...createCuts(network),
@@ -54,6 +52,12 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       const from_me = (await findMessage(network, act.message_id, [phone])) !== undefined;
       const body = { id: act.message_id, from_me, by: scene.writer, reaction: act.reaction };
       return post(phone, scene, { kind: "reaction", body });
+    },
+    async vote(phone, act) {
+      const scene = await sceneOf(network, phone, act);
+      const entry = await readSandboxVote(network, phone, act, scene.writer);
+      if ("outcome" in entry) return entry;
+      return (await post(phone, scene, entry)) ? { outcome: "voted" } : undefined;
     },
     async edit(phone, act) {
       const scene = await sceneOf(network, phone, act);
@@ -78,6 +82,15 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       return (await post(phone, scene, { kind: "call", body })) ? call_id : undefined;
     },
   };
+}
+
+async function postAndWake(
+  network: SandboxNetwork<Pool>,
+  posting: Parameters<typeof postInboxEntry>[1],
+): Promise<boolean> {
+  const devices = await postInboxEntry(network, posting);
+  for (const device of devices) wakeupBusOf(network.client).device(device);
+  return devices.length > 0;
 }
 
 function createCuts(network: SandboxNetwork<Pool>): Pick<SandboxControl, "drop" | "ban" | "unlink"> {
@@ -116,12 +129,16 @@ async function write(
     said.kind === "unsupported" ? said : await storeMedia(network, `${sender.phone}/${id}`, said);
   const quoted = reply_to && (await quote(network, reply_to, phone, message.from));
   await network.client.query(
-    `insert into sandbox.message (account_id, phone, id, chat, body) values ($1, $2, $3, $4, left($5, 1000))
-     on conflict do nothing`,
-    [network.account_id, sender.phone, id, chat, quoteTextOf(content)],
+    `insert into sandbox.message (account_id, phone, id, chat, body, poll)
+     values ($1, $2, $3, $4, left($5, 1000), $6) on conflict do nothing`,
+    [network.account_id, sender.phone, id, chat, quoteTextOf(content), pollIn(content)],
   );
   const body = { id, from_me, sender, content: { ...content, ...(quoted && { quoted }) } };
   return { kind: "message", body: { ...body, at: new Date().toISOString() } };
+}
+
+function pollIn(content: InboundContent): string | null {
+  return content.kind === "text" && content.poll ? JSON.stringify(content.poll) : null;
 }
 
 async function quote(

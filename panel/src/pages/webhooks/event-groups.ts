@@ -28,7 +28,7 @@ export const EVENT_GROUPS = {
     "instance.passkey_required",
     "instance.passkey_confirmation",
   ],
-  others: ["group.updated", "call.received", "campaign.completed", "integration.paused"],
+  others: ["group.updated", "call.received", "poll.voted", "campaign.completed", "integration.paused"],
   deliveries: ["webhook.sent", "webhook.failed", "webhook.retrying"],
 } as const satisfies Record<string, readonly WebhookEvent[]>;
 

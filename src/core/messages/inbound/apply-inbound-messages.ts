@@ -4,6 +4,7 @@ import { causedBy, type EventDraft } from "../../events/events.ts";
 import { queueInboundFiles } from "../../media/media.ts";
 import { receivedEvent, sentEvent } from "../log/message-events.ts";
 import { type MessageRow, readForEvents } from "../log/message-view.ts";
+import { applyVote } from "../polls/record-vote.ts";
 import { type InboundMessage, type InboundRow, insertInboundMessages } from "./insert-inbound-messages.ts";
 
 /** Handles new messages in the transaction that stores them. */
@@ -38,6 +39,7 @@ export async function applyInboundMessages(
   const messages = unique(all);
   const counted = [...messages.values()].map(({ one }) => one);
   const stored = await insertInboundMessages(trx, counted);
+  const votes = await applyEarlyVotes(trx, stored, messages);
   const reported = stored.filter((row) => {
     const message = messages.get(keyOf(row))?.one.message;
     return message && !message.history && !isUndecrypted(message) && row.deleted_at === null;
@@ -51,7 +53,24 @@ export async function applyInboundMessages(
     const draft = row.from_me ? sentEvent(row) : receivedEvent(row, { offline: one?.message.offline });
     return { message: index, draft: causedBy(draft, one?.trace) };
   });
-  return { events, lanes };
+  return { events: [...events, ...votes], lanes };
+}
+
+/** Stores the votes that arrived before their polls. */
+async function applyEarlyVotes(
+  trx: Trx,
+  stored: readonly InboundRow[],
+  messages: ReadonlyMap<string, NumberedMessage>,
+): Promise<InboundEvent[]> {
+  const events: InboundEvent[] = [];
+  for (const row of stored) {
+    const { index = 0, one } = messages.get(keyOf(row)) ?? {};
+    for (const vote of one?.message.votes ?? []) {
+      const recorded = await applyVote(trx, row, vote);
+      if ("event" in recorded) events.push({ message: index, draft: recorded.event });
+    }
+  }
+  return events;
 }
 
 interface NumberedMessage {

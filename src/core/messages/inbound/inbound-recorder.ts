@@ -1,4 +1,4 @@
-import type { NetworkMessage } from "../../../network/driver.ts";
+import type { NetworkMessage, PollVote } from "../../../network/driver.ts";
 import { phoneOfJid } from "../../../network/jid.ts";
 import type { SecretBox } from "../../../platform/secrets/secret-box.ts";
 import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
@@ -79,14 +79,28 @@ async function placeInChat(
     ...chatIdentity(message),
   });
   const sender = await conversations.identify(owner.instance_id, message.sender);
+  const votes = await identifyVoters(conversations, owner.instance_id, message);
   return {
     ...owner,
     trace,
     secret,
     raw,
     conversation_id: chat.id,
-    message: { ...message, sender, chat: chat.jid },
+    message: { ...message, ...votes, sender, chat: chat.jid },
   };
+}
+
+async function identifyVoters(
+  conversations: Conversations,
+  instanceId: number,
+  { votes }: NetworkMessage,
+): Promise<Pick<NetworkMessage, "votes">> {
+  if (!votes) return {};
+  const identify = async (vote: PollVote) => ({
+    ...vote,
+    by: await conversations.identify(instanceId, vote.by),
+  });
+  return { votes: await Promise.all(votes.map(identify)) };
 }
 
 /** In a direct chat the sender is the chat, unless the instance sent the message. */

@@ -9,6 +9,7 @@ import type {
   MediaContent,
   Mentioned,
   MessageId,
+  PollContent,
   QuotedMessage,
   TextContent,
   UnsupportedContent,
@@ -151,6 +152,7 @@ export function toMessageView(row: MessageRow) {
     contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
     choice: content.kind === "text" ? (content.choice ?? null) : null,
     group_invite: content.kind === "text" ? (content.invite ?? null) : null,
+    ...toPollView(content),
     unsupported: toUnsupportedView(content),
     ad: content.ad ?? null,
     is_forwarded: content.forwarded !== undefined,
@@ -204,6 +206,17 @@ function toMentioned({ mentioned, mentions = [] }: LoggedContent): Mentioned[] {
 function toLocationView({ latitude, longitude, name, address }: LocationContent) {
   return { latitude, longitude, name: name ?? null, address: address ?? null };
 }
+
+function toPollView(content: LoggedContent): { poll?: PollView } {
+  if (content.kind !== "text" || !content.poll) return {};
+  const { hide_voters, ends_at, ...poll } = content.poll;
+  return { poll: { ...poll, hide_voters: hide_voters === true, ends_at: ends_at ?? null } };
+}
+
+type PollView = Omit<PollContent, "hide_voters" | "ends_at"> & {
+  hide_voters: boolean;
+  ends_at: string | null;
+};
 
 function toUnsupportedView(content: LoggedContent) {
   return content.kind === "unsupported" ? { kind: content.name, reason: content.reason } : null;

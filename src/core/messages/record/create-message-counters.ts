@@ -4,14 +4,15 @@ import { ERROR_CODES } from "../../../platform/error-codes.ts";
 import type { SendError } from "../../../platform/send-reasons.ts";
 import type { MessageView } from "../log/message-view.ts";
 import type { RefusedChangeReason } from "../log/record-message-change.ts";
+import type { RefusedVoteReason } from "../polls/record-vote.ts";
 import { SEND_ERROR } from "../send/send-error.ts";
 
 /** Counts what this node has recorded, for the metrics. */
 export interface MessageCounters {
   countOutcome(message: { status: string; error: Pick<SendError, "code"> | null }): void;
   countReceived(message: Pick<MessageView, "unsupported">): void;
-  /** An edit, a deletion or a reaction that changed nothing. */
-  countIgnoredChange(reason: IgnoredChangeReason | RefusedChangeReason): void;
+  /** An edit, a deletion, a reaction or a vote that changed nothing. */
+  countIgnoredChange(reason: IgnoredChangeReason | RefusedChangeReason | RefusedVoteReason): void;
 }
 
 export function createMessageCounters(registry: Registry): MessageCounters {
@@ -34,7 +35,7 @@ export function createMessageCounters(registry: Registry): MessageCounters {
   });
   const ignored = new Counter({
     name: "waygate_message_changes_ignored_total",
-    help: "Edits, deletions and reactions that changed nothing, by reason",
+    help: "Edits, deletions, reactions and votes that changed nothing, by reason",
     labelNames: ["reason"],
     registers: [registry],
   });

@@ -22,6 +22,7 @@ import { recordEvents } from "../../events/events.ts";
 import type { messagesContract } from "../contract.ts";
 import { failedEvent } from "../log/message-events.ts";
 import { type LoggedContent, type MessageRow, selectMessages } from "../log/message-view.ts";
+import { pollOf } from "../polls/record-vote.ts";
 import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
 import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
@@ -150,9 +151,14 @@ function acceptedResponse(
 ): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
   return new AcceptedResponse(
-    { ...queued, message_id, message: { id, status: "pending" }, ...conversionOf(content) },
+    { ...queued, message_id, message: { id, status: "pending" }, ...describeContent(content) },
     { message: "Message queued", beside: queued, headers },
   );
+}
+
+function describeContent(content: LoggedContent): Pick<SentData, "converted" | "hint" | "poll"> {
+  const poll = pollOf({ content });
+  return { ...conversionOf(content), ...(poll && { poll: { options: poll.options } }) };
 }
 
 /** Says that a file goes out in another form than it was given in. */
@@ -193,7 +199,7 @@ function sentResponse(row: MessageOutcome, content: LoggedContent, headers = {})
   if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
   return new OkResponse(
-    { message_id, providerMessageId: message_id, id, jid, status, timestamp, ...conversionOf(content) },
+    { message_id, providerMessageId: message_id, id, jid, status, timestamp, ...describeContent(content) },
     { headers },
   );
 }

@@ -31,6 +31,7 @@ export type InboxEntry =
   | { kind: "edited"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; text: string } }
   | { kind: "deleted"; body: { id: MessageId; from_me: boolean; by: SandboxPerson } }
   | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; reaction: string } }
+  | { kind: "vote"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; options: string[] } }
   | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
   | { kind: "group"; body: GroupEvent }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
@@ -88,6 +89,8 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return { type: "message_deleted", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "reaction":
       return { type: "message_reaction", chat, at, ...entry.body, by: identityOf(entry.body.by) };
+    case "vote":
+      return { type: "poll_voted", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "call":
       return { type: "call_received", at, ...entry.body, from: identityOf(entry.body.from) };
     case "group":

@@ -47,8 +47,8 @@ const RECORD_REQUESTS = `
     select device, me, session, action, outcome, message_id, target_id, chat, kind, content
     from received order by ord
   ), inserted as (
-    insert into sandbox.message (account_id, phone, id, chat, body)
-    select distinct on (account_id, me, message_id) account_id, me, message_id, chat, left(text, 1000)
+    insert into sandbox.message (account_id, phone, id, chat, body, poll)
+    select distinct on (account_id, me, message_id) account_id, me, message_id, chat, left(text, 1000), content -> 'poll'
     from received where outcome in ('accepted', 'slow') and message_id is not null
     order by account_id, me, message_id, ord
     on conflict do nothing

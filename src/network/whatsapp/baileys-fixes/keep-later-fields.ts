@@ -1,5 +1,4 @@
-// Baileys 7.0.0-rc14 knows the fields of `Message` up to number 114 and those of a poll up to 8. It drops others, so that
-// their messages are lost.
+// Baileys 7.0.0-rc14 drops the fields of `Message` after number 114, and those of a poll after 8: their messages are lost.
 // Not reported upstream; the numbers are from https://github.com/wppconnect-team/wa-proto (2.3000.1045816814).
 import { proto } from "baileys";
 import { rawFieldOf, rawFieldsOf } from "../stanzas/raw-field.ts";

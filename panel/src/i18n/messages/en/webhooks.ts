@@ -188,6 +188,7 @@ export const webhooks = {
       instance_passkey_confirmation: "The passkey waits for its confirmation.",
       group_updated: "A group or its members changed.",
       call_received: "Somebody calls the instance.",
+      poll_voted: "Somebody votes on a poll.",
       campaign_completed: "A campaign has ended.",
       integration_paused: "An integration replied too often in a chat and pauses there.",
       webhook_sent: "A delivery arrived.",

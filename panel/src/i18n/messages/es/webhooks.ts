@@ -188,6 +188,7 @@ export const webhooks = {
       instance_passkey_confirmation: "La llave de acceso espera su confirmación.",
       group_updated: "Un grupo o sus miembros cambiaron.",
       call_received: "Alguien llama a la instancia.",
+      poll_voted: "Alguien vota en una encuesta.",
       campaign_completed: "Una campaña ha terminado.",
       integration_paused: "Una integración respondió demasiado en un chat y hace una pausa allí.",
       webhook_sent: "Una entrega llegó.",

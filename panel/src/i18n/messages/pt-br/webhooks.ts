@@ -188,6 +188,7 @@ export const webhooks = {
       instance_passkey_confirmation: "A chave de acesso espera a confirmação.",
       group_updated: "Um grupo ou os membros dele mudaram.",
       call_received: "Alguém liga para a instância.",
+      poll_voted: "Alguém vota em uma enquete.",
       campaign_completed: "Uma campanha terminou.",
       integration_paused: "Uma integração respondeu demais em uma conversa e faz uma pausa ali.",
       webhook_sent: "Uma entrega chegou.",

@@ -8,23 +8,27 @@ import { completeVcard, readVcard } from "../../../../platform/text/read-vcard.t
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
 import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
+import { type PollInput, readPollInput } from "../../polls/read-poll-input.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
 import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
 
 /** All fields of all send routes. */
-export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>>;
+export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]> & PollInput>;
 
-export type ContentKind = "text" | "media" | "location" | "contact" | "reply";
+export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll";
 
 export interface ReadContentOptions extends MediaOptions {
   /** Of the numbers in the request without a country code. */
   country?: PhoneCountry;
 }
 
-const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies ContentKind[];
+/** Those that `POST /api/v1/send` accepts. */
+type InferredKind = Exclude<ContentKind, "poll">;
+
+const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies InferredKind[];
 
 /** The named kind, or the kind whose fields are present. */
-export function inferKind(input: SendInput): ContentKind {
+export function inferKind(input: SendInput): InferredKind {
   const { type } = input;
   if (isKind(type)) return type;
   if (type !== undefined || hasFile(input)) return "media";
@@ -40,7 +44,7 @@ export function inferKind(input: SendInput): ContentKind {
   );
 }
 
-function isKind(type: SendInput["type"]): type is ContentKind {
+function isKind(type: SendInput["type"]): type is InferredKind {
   return type !== undefined && KINDS.includes(type);
 }
 
@@ -125,6 +129,8 @@ async function readBody(
       return readLocation(input);
     case "contact":
       return readCard(input, options.country);
+    case "poll":
+      return readPollInput(input);
   }
 }
 
