@@ -155,6 +155,7 @@ function contactOn(control: WhatsAppControl, number: string, phone: string): Con
     editMessage: async (id, text) => void (await control.edit(number, phone, id, text)),
     deleteMessage: async (id) => void (await control.delete(number, phone, id)),
     reactTo: async (id, reaction) => void (await control.react(number, phone, id, reaction)),
+    pin: async (id, seconds) => void (await control.pin(number, phone, id, seconds)),
     markRead: (id) => control.read(number, [id]),
     startPhoneCall: async () => void (await control.call(number, phone)),
     observed: async () => (await control.seen(number)).flatMap(toSeen),
@@ -176,6 +177,8 @@ function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): Con
       return [{ type: "deleted", id: seen.id as MessageId }];
     case "reaction":
       return [{ type: "reaction", id: seen.id as MessageId, reaction: seen.reaction }];
+    case "pinned":
+      return [{ type: "pinned", id: seen.id as MessageId, seconds: seen.seconds }];
     case "read":
       return [{ type: "read", ids: seen.ids as MessageId[] }];
     default:

@@ -168,6 +168,16 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
       ...aboutMessage,
     }),
   },
+  "message.pinned": {
+    when: "a message is pinned in its chat, or unpinned",
+    data: z.object({
+      ...change,
+      pinned: z.boolean(),
+      pinned_until: time.nullable(),
+      by: sender,
+      ...aboutKnownMessage,
+    }),
+  },
   "media.ready": {
     when: "the file of a received message is stored and can be downloaded",
     data: z.object({ id: count, message_id: z.string(), jid: z.string(), from_me: z.boolean(), media }),

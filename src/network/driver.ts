@@ -163,6 +163,16 @@ export type NetworkEvent =
       at: Date;
     }
   | ({ type: "poll_voted"; chat: Jid; id: MessageId; from_me: boolean } & PollVote)
+  | {
+      type: "message_pinned";
+      chat: Jid;
+      id: MessageId;
+      from_me: boolean;
+      by: Identity;
+      /** How long the message stays at the top of the chat; 0: it is unpinned. */
+      seconds: number;
+      at: Date;
+    }
   /** An edit, a deletion, a reaction or a vote that changes nothing. */
   | { type: "change_ignored"; reason: IgnoredChangeReason }
   /** A better copy of the file of an earlier message by the same person; phones show it in place of the first. */
@@ -229,6 +239,8 @@ export interface Session extends SessionOperations {
   edit?(target: MessageRef, text: string, options: EditOptions): Promise<SendResult>;
   deleteForEveryone?(target: MessageRef, options: { id: MessageId }): Promise<SendResult>;
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
+  /** Keeps the message at the top of the chat for everyone in it, for so many seconds; 0 unpins it. */
+  pin?(target: MessageRef, seconds: number, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
   /**
    * Streams an inbound file by the `ref` of its content; `gone` if neither the network nor the phone has it.

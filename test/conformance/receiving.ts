@@ -147,5 +147,20 @@ export function describeReceiving(story: DriverStory): void {
       });
       expect((await listener.waitForEvent("call_received")).from.phone).toBe(story.stage.contact.number);
     });
+
+    it("reports that the other person pins a message, and unpins it", async () => {
+      const listener = await story.pair();
+      const mine = await story.send(listener, text("Open until six"));
+      await story.stage.contact.pin(mine, 86_400);
+      await story.stage.contact.pin(mine, 0);
+      const about = {
+        chat: story.stage.contact.jid,
+        id: mine,
+        from_me: true,
+        by: { phone: story.stage.contact.number },
+      };
+      expect(await listener.waitForEvent("message_pinned")).toMatchObject({ ...about, seconds: 86_400 });
+      expect(await listener.waitForEvent("message_pinned", 2)).toMatchObject({ ...about, seconds: 0 });
+    });
   });
 }

@@ -100,6 +100,28 @@ export function describeSending(story: DriverStory): void {
       expect(await story.seen("deleted")).toEqual({ type: "deleted", id });
     });
 
+    it("pins messages in the chat for everyone, and unpins them", async () => {
+      const listener = await story.pair();
+      const mine = await story.send(listener, text("Open until six"));
+      const theirs = await story.stage.contact.sendMessage(text("See you"));
+      await listener.message(theirs);
+      const chat = story.stage.contact.jid;
+      const results = [
+        await listener.session.pin?.({ chat, id: mine, from_me: true }, 86_400, { id: newMessageId() }),
+        await listener.session.pin?.({ chat, id: theirs, from_me: false }, 604_800, { id: newMessageId() }),
+        await listener.session.pin?.({ chat, id: mine, from_me: true }, 0, { id: newMessageId() }),
+      ];
+      expect(results.map((one) => one?.outcome)).toEqual(["accepted", "accepted", "accepted"]);
+      await eventually(async () => {
+        const seen = await story.stage.contact.observed();
+        expect(seen.filter((one) => one.type === "pinned")).toEqual([
+          { type: "pinned", id: mine, seconds: 86_400 },
+          { type: "pinned", id: theirs, seconds: 604_800 },
+          { type: "pinned", id: mine, seconds: 0 },
+        ]);
+      });
+    });
+
     it("marks messages as read, and shows its presence", async () => {
       const listener = await story.pair();
       const { session } = listener;

@@ -27,6 +27,7 @@ export type ContactObservation =
   | { type: "edited"; id: MessageId; text: string; media_type?: MediaType }
   | { type: "deleted"; id: MessageId }
   | { type: "reaction"; id: MessageId; reaction: string }
+  | { type: "pinned"; id: MessageId; seconds: number }
   | { type: "read"; ids: MessageId[] };
 
 /** A contact on the network. */
@@ -38,6 +39,8 @@ export interface ContactControls {
   editMessage(id: MessageId, text: string): Promise<void>;
   deleteMessage(id: MessageId): Promise<void>;
   reactTo(id: MessageId, reaction: string): Promise<void>;
+  /** Zero seconds unpin it. */
+  pin(id: MessageId, seconds: number): Promise<void>;
   markRead(id: MessageId): Promise<void>;
   startPhoneCall(): Promise<void>;
   observed(): Promise<ContactObservation[]>;

@@ -59,6 +59,7 @@ export type SeenMessage = { chat: string; from: string; from_me: boolean; at: nu
   | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
   | { type: "deleted"; id: string }
   | { type: "reaction"; id: string; reaction: string }
+  | { type: "pinned"; id: string; seconds: number }
   | { type: "delivered" | "read" | "played"; ids: string[] }
   | { type: "presence"; state: string }
   | { type: "call"; id: string; state: string }
@@ -362,6 +363,8 @@ export interface WhatsAppControl {
   ): Promise<string>;
   edit(by: string, to: string, id: string, text: string, options?: SayOptions): Promise<string>;
   delete(by: string, to: string, id: string, options?: SayOptions): Promise<string>;
+  /** Zero seconds unpin it. */
+  pin(by: string, to: string, id: string, seconds: number, options?: SayOptions): Promise<string>;
   react(by: string, to: string, id: string, reaction: string, options?: SayOptions): Promise<string>;
   /** Changes or comments on a message, encrypted with its secret. */
   sendEncryptedChange(

@@ -276,6 +276,10 @@ export class LocalControl implements WhatsAppControl {
     return sendEncryptedChange(this.#network, { by, to, id }, change, options);
   }
 
+  pin(by: string, to: string, id: string, seconds: number, options: SayOptions = {}): Promise<string> {
+    return talk.pin(this.#network, by, to, { id, seconds }, options);
+  }
+
   async read(by: string, ids: string[], options: { played?: boolean } = {}): Promise<void> {
     talk.read(this.#network, by, ids, options.played ? "played" : "read");
   }

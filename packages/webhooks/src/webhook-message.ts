@@ -43,6 +43,8 @@ export type WebhookMessage = {
   deleted_at: string | null;
   /** The latest reaction of each person, oldest first; at most 1,000. */
   reactions: Array<MessageReaction>;
+  /** Until when the message is pinned in its chat; null: it is not. */
+  pinned_until: string | null;
 };
 
 type AdReferral = {

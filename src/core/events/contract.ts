@@ -25,6 +25,7 @@ export const OPERATIONAL_EVENTS = ["webhook.sent", "webhook.failed", "webhook.re
 /** Names beyond the specification; recorded only while a webhook names them exactly. */
 export const EXTRA_EVENTS = [
   "message.delivered",
+  "message.pinned",
   "media.ready",
   "instance.reconnecting",
   "instance.logged_out",

@@ -45,8 +45,10 @@ const arrives = (event: string) => receiver.waitFor(({ body }) => body.event ===
 async function tellOfMessages(): Promise<void> {
   const { id, client } = shop;
   const bia = { id, from: BIA, push_name: "Bia" };
-  await client.sendText({ id, number: BIA, text: "Good morning" });
+  const { data: sent } = await client.sendText({ id, number: BIA, text: "Good morning" });
   await arrives("message.delivered");
+  await client.pinMessage({ id, message_id: sent.message_id ?? "" });
+  await arrives("message.pinned");
   const media = { base64: SAMPLE.png.toString("base64"), file_name: "menu.png" };
   await client.sandboxReceive({ ...bia, media });
   await arrives("media.ready");

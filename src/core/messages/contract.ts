@@ -546,6 +546,10 @@ export const storedMessage = message.extend({
     .nullable()
     .describe("When the message was deleted for everyone; its text stays in this log."),
   reactions: z.array(reaction).describe("The latest reaction of each person, oldest first; at most 1,000."),
+  pinned_until: z.iso
+    .datetime()
+    .nullable()
+    .describe("Until when the message is pinned in its chat; null: it is not."),
 });
 
 const receivedAt = z.iso.datetime().nullable();
@@ -594,6 +598,9 @@ const act = {
   errors: [...SESSION_ERRORS, "MESSAGE_NOT_FOUND"],
   output: acted,
 } as const;
+
+/** One day, seven and thirty: what the apps offer. */
+const PIN_SECONDS: readonly number[] = [86_400, 604_800, 2_592_000];
 
 const actionTarget = { id: instanceId, ...recipientFields, message_id: messageId };
 const actionAliases = {
@@ -754,6 +761,25 @@ export const messagesContract = {
     aliases: actionAliases,
     refusesOthers: refusedInDelete,
     input: z.object(actionTarget),
+  }),
+  pinMessage: route({
+    http: "POST /api/v1/instances/:id/messages/pin",
+    ...act,
+    summary: "Pin a message in its chat for everyone, or unpin it",
+    message: "Message pinned",
+    aliases: { ...actionAliases, seconds: ["duration", "time"], pinned: ["pin"] },
+    input: z.object({
+      ...actionTarget,
+      pinned: z.boolean().default(true).describe("false: unpins it."),
+      seconds: z.coerce
+        .number()
+        .refine(
+          (seconds) => PIN_SECONDS.includes(seconds),
+          rule("must be 86400, 604800 or 2592000", "unknown_value", { values: PIN_SECONDS.join(", ") }),
+        )
+        .default(604_800)
+        .describe("How long: 86400, 604800 or 2592000, which is one day, seven or thirty."),
+    }),
   }),
   setPresence: route({
     http: "POST /api/v1/instances/:id/presence",

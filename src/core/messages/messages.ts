@@ -163,7 +163,7 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
   };
 }
 
-type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "markRead";
+type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "pinMessage" | "markRead";
 
 function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, ActionRoutes> {
   const act = createActionRequester(deps);
@@ -176,6 +176,15 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
 
     deleteMessage: ({ input: { id, message_id, ...target } }) =>
       act({ instance_id: id, action: "delete", message_ids: [message_id], target }),
+
+    pinMessage: ({ input: { id, message_id, pinned, seconds, ...target } }) =>
+      act({
+        instance_id: id,
+        action: "pin",
+        message_ids: [message_id],
+        target,
+        body: { seconds: pinned ? seconds : 0 },
+      }),
 
     async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
       const message_ids = [...new Set([several ?? message_id ?? []].flat())];

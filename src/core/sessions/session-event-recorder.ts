@@ -106,6 +106,7 @@ function createEventRecorder(
       case "message_edited":
       case "message_deleted":
       case "message_reaction":
+      case "message_pinned":
         return recordAddressedChange(deps, instance, event);
       case "poll_voted":
         return recordAddressedVote(deps, instance, event);

@@ -85,6 +85,7 @@ function contactOn({ session, events }: RecordingSession, control: SandboxContro
     editMessage: async (id, text) => void (await session.edit?.(target(id, true), text, fresh())),
     deleteMessage: async (id) => void (await session.deleteForEveryone?.(target(id, true), fresh())),
     reactTo: async (id, reaction) => void (await session.react?.(target(id, false), reaction, fresh())),
+    pin: async (id, seconds) => void (await session.pin?.(target(id, false), seconds, fresh())),
     markRead: async (id) => void (await session.markRead?.(chat, [target(id, false)])),
     startPhoneCall: async () => void (await control.startPhoneCall(PHONE, { from: CONTACT })),
     observed: async () => events.flatMap(seenIn),
@@ -106,6 +107,8 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
       return [{ type: "deleted", id: event.id }];
     case "message_reaction":
       return [{ type: "reaction", id: event.id, reaction: event.reaction }];
+    case "message_pinned":
+      return [{ type: "pinned", id: event.id, seconds: event.seconds }];
     case "message_status":
       return event.status === "read" ? [{ type: "read", ids: event.ids }] : [];
     default:

@@ -35,6 +35,7 @@ import { recordReadReceipt } from "./requests/record-requests.ts";
 import {
   deleteRequest,
   editRequest,
+  pinRequest,
   presenceRequest,
   type RequestContext,
   reactRequest,
@@ -147,6 +148,10 @@ export class SandboxSession implements Session {
 
   react(target: MessageRef, reaction: string, { id }: SandboxActionOptions): Promise<SendResult> {
     return this.#act(target.chat, (transport) => reactRequest(transport, target, reaction, id));
+  }
+
+  pin(target: MessageRef, seconds: number, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (transport) => pinRequest(transport, target, seconds, id));
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {

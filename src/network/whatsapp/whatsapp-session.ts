@@ -105,6 +105,10 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.react(target, reaction, id));
   }
 
+  pin(target: MessageRef, seconds: number, { id }: SendActionOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.pin(target, seconds, id));
+  }
+
   markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
     return this.#out((outbox) => outbox.markRead(chat, targets));
   }

@@ -188,6 +188,25 @@ export function react(
   );
 }
 
+export function pin(
+  network: Network,
+  by: string,
+  to: string,
+  { id, seconds: duration }: { id: string; seconds: number },
+  options: SayOptions,
+): Promise<string> {
+  const address = addressOf(network, to, options);
+  const { PIN_FOR_ALL, UNPIN_FOR_ALL } = proto.Message.PinInChatMessage.Type;
+  const pinInChatMessage = {
+    key: keyOf(network, by, address, id),
+    type: duration > 0 ? PIN_FOR_ALL : UNPIN_FOR_ALL,
+    senderTimestampMs: options.at ?? Date.now(),
+  };
+  const message = { pinInChatMessage, messageContextInfo: { messageAddOnDurationInSecs: duration } };
+  const { handset } = network.person(by);
+  return sendToDevices(network, handset, address, message, toSendOptions(network, options, { edit: "2" }));
+}
+
 /** Sets the timer of a direct chat and notifies all devices, unless `silently`. */
 export async function setTimer(
   network: Network,

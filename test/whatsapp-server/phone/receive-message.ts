@@ -6,6 +6,7 @@ import { filePart, fromMessage, textOf, unwrapped } from "../message-content.ts"
 import type { Network } from "../network.ts";
 import { type BinaryNode, bytes, node, seconds } from "../protocol/nodes.ts";
 import { signalAddress } from "../protocol/signal-end.ts";
+import { wrongInPin } from "./check-pin.ts";
 import type { Envelope } from "./envelope.ts";
 import { sendReceipt } from "./receipts.ts";
 import { warningOf } from "./timers.ts";
@@ -128,6 +129,8 @@ function note(network: Network, handset: Handset, envelope: Envelope, message: p
   };
   const warning = from.number > 0 && warningOf(handset, from.person, to, message);
   if (warning) network.book.unhandled.push(`message ${id}, which will not disappear: ${warning}`);
+  const wrong = message.pinInChatMessage && from.number > 0 && wrongInPin(handset, envelope, message);
+  if (wrong) network.book.unhandled.push(`pin ${id}: ${wrong}`);
   const action = actionOf(message);
   if (action) {
     if (!handset.kept(id)) handset.see({ ...who, ...action });
@@ -144,12 +147,17 @@ const isPerson = ({ person }: Handset, jid: string): boolean =>
 type Action =
   | { type: "edited"; id: string; text: string; media_type?: SaidMedia["media_type"] }
   | { type: "deleted"; id: string }
-  | { type: "reaction"; id: string; reaction: string };
+  | { type: "reaction"; id: string; reaction: string }
+  | { type: "pinned"; id: string; seconds: number };
 
 function actionOf(message: proto.IMessage): Action | undefined {
-  const { protocolMessage: protocol, reactionMessage: reaction } = unwrapped(message);
+  const { protocolMessage: protocol, reactionMessage: reaction, pinInChatMessage: pin } = unwrapped(message);
   const { Type } = proto.Message.ProtocolMessage;
   if (reaction) return { type: "reaction", id: reaction.key?.id ?? "", reaction: reaction.text ?? "" };
+  if (pin) {
+    const seconds = message.messageContextInfo?.messageAddOnDurationInSecs ?? 0;
+    return { type: "pinned", id: pin.key?.id ?? "", seconds };
+  }
   const id = protocol?.key?.id ?? "";
   if (protocol?.type === Type.REVOKE) return { type: "deleted", id };
   if (protocol?.type === Type.MESSAGE_EDIT) {

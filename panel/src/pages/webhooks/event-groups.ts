@@ -14,6 +14,7 @@ export const EVENT_GROUPS = {
     "message.edited",
     "message.deleted",
     "message.reaction",
+    "message.pinned",
     "media.ready",
   ],
   connection: [

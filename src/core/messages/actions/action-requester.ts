@@ -14,6 +14,7 @@ import {
   resolveForInstance,
 } from "../../contacts/contacts.ts";
 import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import { findMe, isAdmin } from "../log/record-message-change.ts";
 import type { OutcomeWatch } from "../send/outcome/outcome-watch.ts";
 import { SEND_ERROR, sendErrorToGatewayError } from "../send/send-error.ts";
 import { type ReadInstance, requireConnected, type SendingInstance } from "../send/sending-instance.ts";
@@ -41,7 +42,10 @@ export interface ActionRequest {
   body?: ActionRow["body"];
 }
 
-const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted" } as const;
+const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted", pin: "pinned" } as const;
+
+/** Their key in the network needs what only the log knows: who wrote the message. */
+const NEED_LOG: ReadonlySet<ActionRow["action"]> = new Set(["pin"]);
 
 /** Runs the action in the session's lane, and returns once the network has accepted it. */
 export function createActionRequester(deps: ActionRequesterDeps) {
@@ -59,7 +63,8 @@ export function createActionRequester(deps: ActionRequesterDeps) {
     const error = await endWaiting(db, id);
     const [message_id = ""] = request.message_ids;
     if (error) throw sendErrorToGatewayError(error, { message_id, id });
-    return { message_id, jid, status: STATUS[request.action] };
+    const isUndone = request.body?.seconds === 0;
+    return { message_id, jid, status: isUndone ? `un${STATUS[request.action]}` : STATUS[request.action] };
   };
 }
 
@@ -111,6 +116,9 @@ async function findTargets(
     .execute();
   const rows = inOneChat(named === undefined ? logged : await findInChat(deps, instance, logged, named));
   for (const row of rows) requireAllowed(action, row);
+  if (NEED_LOG.has(action) && rows.length === 0)
+    throw new GatewayError("MESSAGE_NOT_FOUND", "The message is not in the log of the instance.");
+  if (action === "pin" && rows[0]) await requireGroupRight(deps.db, instance.id, rows[0].jid);
   const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
   const jid = rows[0]?.jid ?? named;
   if (!jid) throw notLogged();
@@ -199,7 +207,7 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   }
   if (action === "read" && row.from_me)
     throw conflict("own", "A message that this instance has sent cannot be marked as read.");
-  if (action === "react" || action === "read") return;
+  if (action === "react" || action === "read" || action === "pin") return;
   if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
   if (action === "edit" && !EDITABLE.has(row.type))
     throw conflict(
@@ -209,6 +217,18 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (Date.now() - row.sent_at.getTime() > WINDOW_MS[action]) {
     throw conflict("too_late", "The network allows this only for a while after the message was sent.");
   }
+}
+
+/** In a locked group only admins change what all members see. */
+async function requireGroupRight(db: Db, instanceId: number, group: Jid): Promise<void> {
+  const found = await db
+    .selectFrom("group_chat")
+    .select("locked")
+    .where("instance_id", "=", instanceId)
+    .where("jid", "=", group)
+    .executeTakeFirst();
+  if (found?.locked && !(await isAdmin(db, instanceId, group, await findMe(db, instanceId))))
+    throw conflict("not_admin", "Only an admin of the group may do that.");
 }
 
 function conflict(reason: string, message: string): GatewayError {

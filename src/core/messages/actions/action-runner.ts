@@ -3,7 +3,6 @@ import type { Engine, Job, JobResult } from "../../../engine/engine.ts";
 import { retryUntilCommitted } from "../../../engine/retry-until-committed.ts";
 import type {
   EditOptions,
-  Identity,
   Jid,
   MediaType,
   MessageId,
@@ -16,7 +15,7 @@ import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { SendError } from "../../../platform/send-reasons.ts";
 import type { ActionTable } from "../../../tables.ts";
 import { recordEvents } from "../../events/events.ts";
-import { applyMessageChange, type MessageChange } from "../log/record-message-change.ts";
+import { applyMessageChange, findMe, type MessageChange } from "../log/record-message-change.ts";
 import { recordReceipts } from "../receipts/record-receipts.ts";
 import { SEND_ERROR, toSendError } from "../send/send-error.ts";
 
@@ -31,7 +30,7 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
   message_id: MessageId;
   target: Omit<MessageRef, "chat">[];
   /** With a media type, the text is a caption. */
-  body: { text?: string; media_type?: MediaType; mentions?: Jid[]; reaction?: string };
+  body: { text?: string; media_type?: MediaType; mentions?: Jid[]; reaction?: string; seconds?: number };
 }
 
 type OpenAction = ActionRow & { left_ms: number };
@@ -39,7 +38,7 @@ type OpenAction = ActionRow & { left_ms: number };
 const TRY_AGAIN_MS = 1000;
 const MOST_DOUBLINGS = 4;
 
-/** Runs actions on messages: reactions, edits, deletions, read marks. */
+/** Runs actions on messages, such as reactions, edits and read marks. */
 export function createActionRunner({ db, engine, connectedSession }: ActionRunnerOptions) {
   return async (job: Job): Promise<JobResult> => {
     const action = await findOpen(db, (job.ref as { action: number }).action);
@@ -112,6 +111,8 @@ function perform(
       return session.edit?.(first, body.text ?? "", { id, ...editOf(body) });
     case "delete":
       return session.deleteForEveryone?.(first, { id });
+    case "pin":
+      return session.pin?.(first, body.seconds ?? 0, { id });
     case "read":
       return session.markRead?.(chat, targets);
   }
@@ -156,7 +157,7 @@ async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageC
   const [first] = action.target;
   if (!first || action.action === "read") return undefined;
   const { id, from_me } = first;
-  const { reaction = "", text = "" } = action.body;
+  const { reaction = "", text = "", seconds = 0 } = action.body;
   const about = { chat: action.jid, id, from_me, by: await findMe(trx, action.instance_id), at };
   switch (action.action) {
     case "react":
@@ -165,16 +166,9 @@ async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageC
       return { type: "message_edited", ...about, text };
     case "delete":
       return { type: "message_deleted", ...about };
+    case "pin":
+      return { type: "message_pinned", ...about, seconds };
   }
-}
-
-async function findMe(trx: Trx, instanceId: number): Promise<Identity> {
-  const { jid, lid, phone, profile_name } = await trx
-    .selectFrom("instance")
-    .select(["jid", "lid", "phone", "profile_name"])
-    .where("id", "=", instanceId)
-    .executeTakeFirstOrThrow();
-  return { jid: (jid ?? "") as Jid, lid: lid as Jid | null, phone, push_name: profile_name };
 }
 
 const RETAINED = sql`interval '1 day'`;

@@ -29,7 +29,13 @@ export type StoredContent = (TextContent | StoredMedia | LocationContent | Conta
 /** Content of any message row. */
 export type LoggedContent = StoredContent | (UnsupportedContent & StoredContext);
 
-type StoredContext = ContentContext & { reactions?: StoredReaction[] };
+type StoredContext = ContentContext & { reactions?: StoredReaction[]; pin?: StoredPin };
+
+/** Since when a message is at the top of its chat, in ISO 8601, and for how long. */
+export interface StoredPin {
+  at: string;
+  seconds: number;
+}
 
 /** The latest reaction of a person to a message. */
 export interface StoredReaction {
@@ -103,7 +109,14 @@ export function toStoredMessageView(row: MessageRow) {
     edited_at: row.edited_at?.toISOString() ?? null,
     deleted_at: row.deleted_at?.toISOString() ?? null,
     reactions: row.content.reactions ?? [],
+    pinned_until: pinEndOf(row.content.pin),
   };
+}
+
+/** In ISO 8601; null for a message that is not pinned, or no longer. */
+export function pinEndOf(pin: { at: string | Date; seconds: number } | undefined): string | null {
+  const end = new Date(pin?.at ?? 0).getTime() + (pin?.seconds ?? 0) * 1000;
+  return end > Date.now() ? new Date(end).toISOString() : null;
 }
 
 /** Messages in order of row numbers, with the other data of their events. */

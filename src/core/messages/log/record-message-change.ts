@@ -9,13 +9,13 @@ import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
 import { addressesOf, canonicalNumberOf } from "../../contacts/contacts.ts";
 import { type EventDraft, type EventTag, recordEvents } from "../../events/events.ts";
 import { messageEvent } from "./message-events.ts";
-import { type MessageRow, type StoredReaction, selectMessages, wordsOf } from "./message-view.ts";
+import { type MessageRow, pinEndOf, type StoredReaction, selectMessages, wordsOf } from "./message-view.ts";
 import { searchWords } from "./search-words.ts";
 
-/** An edit, a deletion or a reaction, by the instance or the contact. */
+/** A change of a message, by the instance or the contact. */
 export type MessageChange = Extract<
   NetworkEvent,
-  { type: "message_edited" | "message_deleted" | "message_reaction" }
+  { type: "message_edited" | "message_deleted" | "message_reaction" | "message_pinned" }
 >;
 
 /** Why the log stays as it is: the change is not its maker's to make, or not the latest, or cannot be read. */
@@ -75,7 +75,7 @@ function unknownTextReasonOf(change: MessageChange): UnknownTextReason | undefin
 /** A message of another chat is known: a reader that looks it up by its id must not change it. */
 async function applyUnlogged(trx: Trx, instanceId: number, change: MessageChange): Promise<AppliedChange> {
   const event = { events: [unloggedEvent(instanceId, change)], refused: unknownTextReasonOf(change) };
-  if (change.type === "message_reaction") return event;
+  if (isOpenToAll(change)) return event;
   const elsewhere = await trx
     .selectFrom("message")
     .select(["instance_id", "jid", "from_me", "sender"])
@@ -97,7 +97,7 @@ async function refusalOf(
   row: MessageRow,
   change: MessageChange,
 ): Promise<RefusedChangeReason | undefined> {
-  if (change.type === "message_reaction") return undefined;
+  if (isOpenToAll(change)) return undefined;
   if (change.type === "message_deleted") {
     const may =
       (await isWriter(trx, row, change)) || (await mayDelete(trx, row.instance_id, row.jid, change.by));
@@ -106,6 +106,13 @@ async function refusalOf(
   if (!change.is_open && !(await isWriter(trx, row, change))) return "other_author";
   const isOlder = row.edited_at !== null && change.at.getTime() + SECOND_MS <= row.edited_at.getTime();
   return isOlder ? "outdated" : undefined;
+}
+
+/** Everyone in the chat may react to a message; who may pin it, the network has decided. */
+function isOpenToAll(
+  change: MessageChange,
+): change is Extract<MessageChange, { type: "message_reaction" | "message_pinned" }> {
+  return change.type === "message_reaction" || change.type === "message_pinned";
 }
 
 /** The network's times have no smaller part. */
@@ -125,13 +132,17 @@ async function isWriter(trx: Trx, row: WrittenMessage, change: MessageChange): P
 }
 
 async function isMe(db: Db, instanceId: number, by: Identity): Promise<boolean> {
-  const me = await db
+  return isSame(await findMe(db, instanceId), by);
+}
+
+/** The person of the instance. */
+export async function findMe(db: Db, instanceId: number): Promise<Identity> {
+  const { jid, lid, phone, profile_name } = await db
     .selectFrom("instance")
-    .select(["jid", "lid", "phone"])
+    .select(["jid", "lid", "phone", "profile_name"])
     .where("id", "=", instanceId)
-    .$castTo<Person>()
     .executeTakeFirstOrThrow();
-  return isSame(me, by);
+  return { jid: (jid ?? "") as Jid, lid: lid as Jid | null, phone, push_name: profile_name };
 }
 
 type Person = Pick<Identity, "jid" | "lid" | "phone">;
@@ -144,7 +155,7 @@ function isSame(one: Person, other: Person): boolean {
 }
 
 /** In a group whose members are not known, the network alone decides. */
-async function isAdmin(db: Db, instanceId: number, chat: Jid, by: Identity): Promise<boolean> {
+export async function isAdmin(db: Db, instanceId: number, chat: Jid, by: Identity): Promise<boolean> {
   if (!isGroupJid(chat)) return false;
   const group = await db
     .selectFrom("group_chat")
@@ -173,6 +184,10 @@ function findMessage(
 /** After a crash the network reports a change again. Of two edits, the later arrival counts as newer. */
 function isKnown(row: MessageRow, change: MessageChange): boolean {
   if (change.type === "message_reaction") return false;
+  if (change.type === "message_pinned")
+    return change.seconds > 0
+      ? row.content.pin?.at === change.at.toISOString()
+      : row.content.pin === undefined;
   if (row.deleted_at) return true;
   if (change.type === "message_deleted") return false;
   return row.edited_at?.getTime() === change.at.getTime() && wordsOf(row.content) === change.text;
@@ -183,6 +198,7 @@ async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Pr
   if (change.type === "message_deleted") await update(trx, row.id, { deleted_at: change.at });
   if (change.type === "message_reaction")
     await update(trx, row.id, { content: toJson(react(content, change)) });
+  if (change.type === "message_pinned") await update(trx, row.id, { content: toJson(pin(content, change)) });
   if (change.type !== "message_edited" || change.text === null || isUndecrypted(row)) return content;
   const edited = editContent(content, change.text, change.poll);
   await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });
@@ -222,6 +238,13 @@ function react(
   return reactions.length === 0 ? bare : { ...bare, reactions };
 }
 
+function pin(
+  { pin: _, ...content }: MessageRow["content"],
+  { at, seconds }: Extract<MessageChange, { type: "message_pinned" }>,
+): MessageRow["content"] {
+  return seconds === 0 ? content : { ...content, pin: { at: at.toISOString(), seconds } };
+}
+
 /** Leaves the content of a message without text unchanged. */
 function editContent(
   content: MessageRow["content"],
@@ -236,6 +259,7 @@ const EVENT_OF = {
   message_edited: "message.edited",
   message_deleted: "message.deleted",
   message_reaction: "message.reaction",
+  message_pinned: "message.pinned",
 } as const;
 
 function describe(change: MessageChange) {
@@ -247,6 +271,8 @@ function describe(change: MessageChange) {
       return { ...facts, by: change.by };
     case "message_reaction":
       return { ...facts, reaction: change.reaction, removed: change.reaction === "", sender: change.by };
+    case "message_pinned":
+      return { ...facts, pinned: change.seconds > 0, pinned_until: pinEndOf(change), by: change.by };
   }
 }
 

@@ -30,7 +30,7 @@ async function send(to: string, more: object = {}): Promise<string> {
 }
 
 const vote = (by: string, to: string, id: string, options: string[], how: SecretChangeOptions = {}) =>
-  on.control.changeUnderSecret(by, to, id, { kind: "vote", options }, how);
+  on.control.sendEncryptedChange(by, to, id, { kind: "vote", options }, how);
 
 /** The phones of the voters by option. */
 async function votersOf(messageId: string): Promise<Record<string, (string | null)[]>> {
@@ -111,7 +111,7 @@ describe("votes on WhatsApp", () => {
     await vote(bia, group, poll, ["Soup"]);
     await vote(ana, group, poll, ["Pizza"]);
     await expectVoters(poll, { Pizza: [ana], Sushi: [] });
-    await on.control.changeUnderSecret(bia, group, poll, { kind: "poll_option", option: "Soup" });
+    await on.control.sendEncryptedChange(bia, group, poll, { kind: "poll_option", option: "Soup" });
     await expectVoters(poll, { Pizza: [ana], Sushi: [], Soup: [bia] });
   });
 

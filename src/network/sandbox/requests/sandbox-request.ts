@@ -16,7 +16,7 @@ export interface SandboxRequest {
   me: string;
   /** The recipient's name for this chat. */
   my_chat: Jid;
-  action: "send" | "edit" | "delete" | "react" | "presence";
+  action: "send" | "edit" | "delete" | "react" | "pin" | "presence";
   message_id: string | null;
   target_id: string | null;
   chat: string | null;
@@ -106,6 +106,21 @@ export function reactRequest(
     content: { reaction },
     peer: { kind: "reaction", body: { ...body, from_me: !target.from_me } },
     own: { kind: "reaction", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+export function pinRequest(
+  transport: RequestContext,
+  target: MessageRef,
+  seconds: number,
+  id: MessageId,
+): SandboxRequest {
+  const body = { id: target.id, by: personOf(transport.me), seconds };
+  return {
+    ...requestOf(transport, "pin", id, target.id),
+    content: { seconds },
+    peer: { kind: "pinned", body: { ...body, from_me: !target.from_me } },
+    own: { kind: "pinned", body: { ...body, from_me: target.from_me } },
   };
 }
 

@@ -25,7 +25,7 @@ import { applyTimer } from "../stanzas/chat-timer.ts";
 import { withPollStanza } from "../stanzas/poll-stanza.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
-import { writeContent, writeEdit, writeReaction, writeRevoke } from "../wire/write-content.ts";
+import { writeContent, writeEdit, writePin, writeReaction, writeRevoke } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
 import type { DeviceLookup } from "./device-lookup.ts";
 import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
@@ -48,8 +48,9 @@ export interface OutboxOptions {
   requests: RequestInit;
 }
 
-/** The protocol's `edit` values: an edit, deletion of an own message, deletion of another member's message. */
+/** The protocol's `edit` values: an edit, a pin, deletion of an own message, deletion of another member's message. */
 const EDIT = { edit: "1" };
+const PIN = { edit: "2" };
 const REVOKE = { edit: "7" };
 const REVOKE_OF_OTHER = { edit: "8" };
 
@@ -111,6 +112,10 @@ export class Outbox {
     return this.#act(target, id, (key, named) =>
       this.#options.changes.sealReaction(named, key, writeReaction(key, reaction)),
     );
+  }
+
+  pin(target: MessageRef, seconds: number, id: MessageId): Promise<SendResult> {
+    return this.#act(target, id, async (key) => writePin(key, seconds), PIN);
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {

@@ -203,6 +203,7 @@ function readChange(
   const parent = parentOf(body);
   if (parent) return { event: readCopy(frame, parent, read) };
   if (body.reactionMessage) return { event: readReaction(frame, body.reactionMessage) };
+  if (body.pinInChatMessage) return { event: readPin(frame, body) };
   const sealed = readSealed(body, { ...frame, by: frame.sender });
   if (sealed) return { event: sealed };
   return body.protocolMessage ? { event: readProtocol(frame, body.protocolMessage) } : undefined;
@@ -247,6 +248,24 @@ function readReaction(
   };
 }
 
+const { PIN_FOR_ALL, UNPIN_FOR_ALL } = proto.Message.PinInChatMessage.Type;
+/** Of a pin from an app that does not say how long. */
+const USUAL_PIN_SECONDS = 604_800;
+/** More is malformed: the apps offer at most 30 days. */
+const LONGEST_PIN_SECONDS = 366 * 86_400;
+
+function readPin(
+  frame: MessageFrame,
+  { pinInChatMessage, messageContextInfo }: WireMessage,
+): NetworkEvent | undefined {
+  const { key, type } = pinInChatMessage ?? {};
+  if (!key?.id || (type !== PIN_FOR_ALL && type !== UNPIN_FOR_ALL)) return undefined;
+  const stated = messageContextInfo?.messageAddOnDurationInSecs || USUAL_PIN_SECONDS;
+  const seconds = type === PIN_FOR_ALL ? Math.min(stated, LONGEST_PIN_SECONDS) : 0;
+  const isMine = frame.from_me || isGroupJid(frame.chat) ? isFromMe(frame, key) : key.fromMe !== true;
+  return { type: "message_pinned", ...about(frame, key.id, isMine), seconds };
+}
+
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 function readProtocol(
@@ -264,7 +283,7 @@ function readProtocol(
   return { type: "message_deleted", ...about(frame, key.id, isFromMe(frame, key)) };
 }
 
-/** The key of a deleted message is written from the point of view of the person who deletes it. */
+/** The key is written from the point of view of the person who deletes or pins the message. */
 function isFromMe({ from_me, identities }: MessageFrame, key: proto.IMessageKey): boolean {
   if (from_me) return key.fromMe === true;
   return key.fromMe !== true && identities.isMe(key.participant ?? undefined);

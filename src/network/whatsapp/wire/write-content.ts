@@ -227,3 +227,17 @@ export function writeRevoke(key: proto.IMessageKey): Message {
 export function writeReaction(key: proto.IMessageKey, text: string): Message {
   return { reactionMessage: { key, text, senderTimestampMs: Date.now() } };
 }
+
+const { PIN_FOR_ALL, UNPIN_FOR_ALL } = proto.Message.PinInChatMessage.Type;
+
+/** Zero seconds unpin the message. */
+export function writePin(key: proto.IMessageKey, seconds: number): Message {
+  return {
+    pinInChatMessage: {
+      key,
+      type: seconds > 0 ? PIN_FOR_ALL : UNPIN_FOR_ALL,
+      senderTimestampMs: Date.now(),
+    },
+    messageContextInfo: { messageAddOnDurationInSecs: seconds },
+  };
+}

@@ -175,6 +175,7 @@ export const webhooks = {
       message_edited: "Alguien cambia un mensaje.",
       message_deleted: "Alguien borra un mensaje para todos.",
       message_reaction: "Alguien reacciona con un emoji, o lo retira.",
+      message_pinned: "Un mensaje se fija en su chat, o deja de estarlo.",
       media_ready: "El archivo de un mensaje se puede descargar.",
       instance_connected: "La instancia está conectada.",
       instance_disconnected: "La instancia perdió la conexión.",

@@ -116,7 +116,7 @@ describe("a vote", () => {
       const options = ["Pizza", "Sushi", "Salad", "Pizza"].slice(nth, nth + 1);
       const at = start + nth * 1_000;
       const to = isGroup ? group : phone.number;
-      await control.changeUnderSecret(
+      await control.sendEncryptedChange(
         contact.number,
         to,
         id,
@@ -140,7 +140,7 @@ describe("a vote", () => {
     await eventually(async () => expect(await seenBy(contact.number, id)).toBeDefined());
     const choices = [["Pizza", "Salad"], [], ["Soup"]];
     for (const options of choices)
-      await control.changeUnderSecret(contact.number, phone.number, id, { kind: "vote", options });
+      await control.sendEncryptedChange(contact.number, phone.number, id, { kind: "vote", options });
     const votes = await votesOn(id, 3);
     expect(votes.map(({ options }) => options)).toEqual(choices.map((texts) => texts.map(pollOptionId)));
   });
@@ -156,7 +156,7 @@ describe("a vote", () => {
     };
     const [id, secret] = [newMessageId(), Buffer.alloc(32, 7)];
     const vote = { kind: "vote", options: ["No"] } as const;
-    await control.changeUnderSecret(contact.number, phone.number, id, vote, {
+    await control.sendEncryptedChange(contact.number, phone.number, id, vote, {
       secret,
       writer: contact.number,
     });
@@ -176,7 +176,7 @@ describe("a vote", () => {
       await eventually(async () => expect(await seenBy(contact.number, id)).toBeDefined());
       const before = listener.events.length;
       const named = { ...options, ...(writer && { writer: contact.number }) };
-      await control.changeUnderSecret(
+      await control.sendEncryptedChange(
         contact.number,
         phone.number,
         id,
@@ -193,7 +193,7 @@ describe("a vote", () => {
     const { contact, phone, control } = stage;
     const id = await send(contact.jid, LUNCH);
     await eventually(async () => expect(await seenBy(contact.number, id)).toBeDefined());
-    await control.changeUnderSecret(contact.number, phone.number, id, {
+    await control.sendEncryptedChange(contact.number, phone.number, id, {
       kind: "poll_option",
       option: "Soup",
     });

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
+
+const ANA = "5511977771234";
+const BIA = "5511966661234";
+
+let story: MessagingStory;
+
+beforeAll(async () => {
+  story = await startMessagingStory();
+  for (const { id, client } of [story.sales, story.friend])
+    await client.updateDefaultWebhook({ id, events: ["message.*", "message.pinned"] });
+});
+afterAll(() => story.stop());
+
+const sales = () => ({ id: story.sales.id });
+const client = () => story.sales.client;
+const conflict = (reason: string) => ({ code: "CONFLICT", status: 409, details: { reason } });
+const logged = async (messageId: string) => (await client().getMessage({ ...sales(), messageId })).data;
+
+/** The shop's text to its friend, once it has arrived there. */
+async function tell(text = "Hello"): Promise<string> {
+  const { data } = await client().sendText({ ...sales(), number: story.friend.phone, text });
+  const id = data.message_id ?? "";
+  await story.arrived(id);
+  return id;
+}
+
+async function friendHears(event: string, id: string) {
+  const [found] = await story.receiver.waitFor(
+    ({ body }) => body.instance.id === story.friend.id && body.event === event && body.data.message_id === id,
+  );
+  return found?.body.data;
+}
+
+/** Ana's message in a group that she has made, as the shop has received it. */
+async function hearInGroup(input: { admin?: boolean } = {}): Promise<{ jid: string; message_id: string }> {
+  const { data: group } = await client().sandboxGroup({
+    ...sales(),
+    from: ANA,
+    subject: "Team",
+    participants: [BIA],
+    ...input,
+  });
+  const said = { ...sales(), from: ANA, group_jid: group.jid, text: "Who comes?" };
+  const { message_id } = (await client().sandboxReceive(said)).data;
+  await story.event("message.received", message_id);
+  // The members are known once the group has been read.
+  await client().getGroup({ ...sales(), jid: group.jid });
+  return { jid: group.jid, message_id };
+}
+
+/** What the gateway has queued for the network so far. */
+const queued = async () =>
+  Number((await story.gateway.database.pool.query("select count(*) from action")).rows[0].count);
+
+/** Rejects as expected, and nothing was queued. */
+async function refusedAtOnce(act: () => Promise<unknown>, expected: object): Promise<void> {
+  const before = await queued();
+  await expect(act()).rejects.toMatchObject(expected);
+  expect(await queued()).toBe(before);
+}
+
+describe("a pin", () => {
+  const pin = (message_id: string, more = {}) => client().pinMessage({ ...sales(), message_id, ...more });
+
+  test("is shown with its end to both sides, and removed again", async () => {
+    const id = await tell();
+    const { data } = await pin(id, { seconds: 86_400 });
+    expect(data).toMatchObject({ message_id: id, status: "pinned" });
+    const { data: event } = await story.event("message.pinned", id);
+    expect(event).toMatchObject({
+      pinned: true,
+      by: { phone: story.sales.phone },
+      message: { message_id: id },
+    });
+    expect(Date.parse(event.pinned_until) - Date.parse(event.at)).toBe(86_400_000);
+    expect(await friendHears("message.pinned", id)).toMatchObject({ pinned: true });
+    expect((await logged(id)).pinned_until).toBe(event.pinned_until);
+    expect((await pin(id, { pinned: false })).data.status).toBe("unpinned");
+    expect((await logged(id)).pinned_until).toBeNull();
+  });
+
+  test("ends by itself", async () => {
+    const id = await tell();
+    await pin(id);
+    const earlier = `{"at":"2026-01-01T00:00:00.000Z","seconds":86400}`;
+    await story.gateway.database.pool.query(
+      "update message set content = jsonb_set(content, '{pin}', $2) where message_id = $1",
+      [id, earlier],
+    );
+    expect((await logged(id)).pinned_until).toBeNull();
+  });
+
+  test("is refused for another time, for a message that is not in the log, and to a member of a locked group", async () => {
+    const id = await tell();
+    await refusedAtOnce(() => pin(id, { seconds: 3600 }), {
+      code: "VALIDATION_ERROR",
+      details: { fields: [{ field: "seconds", code: "unknown_value" }] },
+    });
+    const unknown = { code: "MESSAGE_NOT_FOUND", status: 404 };
+    await refusedAtOnce(() => pin("3EB0000000000000000000", { number: story.friend.phone }), unknown);
+    const { friend } = story;
+    const theirs = await friend.client.sendText({ id: friend.id, number: BIA, text: "Hi" });
+    await refusedAtOnce(() => pin(theirs.data.message_id ?? ""), unknown);
+    const { jid, message_id } = await hearInGroup();
+    expect((await pin(message_id)).data.jid).toBe(jid);
+    await client().sandboxGroupSettings({ ...sales(), from: ANA, group_jid: jid, locked: true });
+    await waitUntil(async () => (await client().getGroup({ ...sales(), jid })).data.locked);
+    await refusedAtOnce(() => pin(message_id), conflict("not_admin"));
+  });
+});

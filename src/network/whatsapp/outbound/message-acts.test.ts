@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
+import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import type { Jid, MessageId, MessageRef } from "../../driver.ts";
+import { newMessageId, phoneJid } from "../../jid.ts";
+
+let stage: WhatsAppStage;
+let listener: RecordingSession;
+let ana: string;
+let me: string;
+
+beforeAll(async () => {
+  stage = await startWhatsAppStage();
+  listener = stage.open();
+  await listener.pair(stage.phone);
+  ana = stage.contact.number;
+  me = stage.phone.number;
+});
+
+// The server refuses to stop if a phone would not have shown what the gateway sent.
+afterAll(() => stage.stop());
+
+/** Ana's message in a new group of hers with the phone in it, as the gateway has received it. */
+async function hearInGroup(addressing: "lid" | "pn"): Promise<MessageRef> {
+  const chat = (await stage.control.addGroup("Team", [ana, me], { addressing })).jid as Jid;
+  const id = (await stage.control.sendMessage(ana, chat, "Who comes?")) as MessageId;
+  await listener.message(id);
+  return { chat, id, from_me: false, sender: phoneJid(ana) };
+}
+
+/** What Ana's phone shows of acts on a message. */
+const shownTo = async (type: string, id: string) =>
+  (await stage.control.seen(ana)).filter((one) => one.type === type && "id" in one && one.id === id);
+
+describe("a pin", () => {
+  it.each(["lid", "pn"] as const)(
+    "in a group by %s names the writer as the group does",
+    async (addressing) => {
+      const target = await hearInGroup(addressing);
+      const result = await listener.session.pin?.(target, 2_592_000, { id: newMessageId() });
+      expect(result?.outcome).toBe("accepted");
+      await eventually(async () =>
+        expect(await shownTo("pinned", target.id)).toMatchObject([{ chat: target.chat, seconds: 2_592_000 }]),
+      );
+    },
+  );
+
+  it("by the own phone is reported as its own", async () => {
+    const target = await hearInGroup("lid");
+    await stage.control.pin(me, target.chat, target.id, 86_400);
+    const event = await eventually(() => {
+      const found = listener.all("message_pinned").find(({ id }) => id === target.id);
+      if (!found) throw new Error("It has not been reported yet.");
+      return found;
+    });
+    const { sender: _, ...named } = target;
+    expect(event).toMatchObject({ ...named, seconds: 86_400, by: { phone: me } });
+  });
+});
