@@ -426,8 +426,15 @@ export interface ActionTable {
   message_id: string;
   /** The messages that the action changes. */
   target: Json<{ id: string; from_me: boolean; sender?: string }[]>;
-  action: "react" | "read" | "edit" | "delete" | "pin";
-  body: Json<{ text?: string; media_type?: string; mentions?: string[]; reaction?: string; seconds?: number }>;
+  action: "react" | "read" | "edit" | "delete" | "pin" | "star";
+  body: Json<{
+    text?: string;
+    media_type?: string;
+    mentions?: string[];
+    reaction?: string;
+    seconds?: number;
+    starred?: boolean;
+  }>;
   error: Json<StoredSendError> | null;
   deadline: Date;
   outcome_at: Date | null;

@@ -839,7 +839,7 @@ const BAILEYS_EVENTS: Record<keyof BaileysEventMap, string> = {
   "contacts.upsert": "read",
   "contacts.update": "read",
   "messages.delete": "deletes them for the phone only; the log keeps them",
-  "messages.update": "statuses come from receipts, edits and deletions from the journal",
+  "messages.update": "read",
   "messages.media-update": "read",
   "messages.upsert": "read",
   "messages.reaction": "reactions come from the journal",

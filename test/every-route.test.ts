@@ -164,6 +164,7 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       ...acted,
       status: "edited",
     });
+    expect((await client.starMessage({ id, message_id: theirs })).data).toMatchObject({ status: "starred" });
     expect((await client.pinMessage({ id, message_id })).data).toEqual({ ...acted, status: "pinned" });
     expect((await client.deleteMessage({ id, message_id })).data).toEqual({ ...acted, status: "deleted" });
     expect((await client.markRead({ id, message_id: theirs })).data).toEqual({

@@ -69,7 +69,7 @@ export async function startWhatsAppStage(options: WhatsAppStageOptions = {}): Pr
     server,
     control,
     credentials: storeInMemory,
-    phone: phoneOn(control, phone.phone),
+    phone: phoneOn(control, phone.phone, contact.phone),
     contact: contactOn(control, contact.phone, phone.phone),
     world: networkControlsOf(control, phone.phone, contact.phone),
     unregisteredJid: phoneJid("5511900000000"),
@@ -124,7 +124,7 @@ export function trustAuthority(caFile: string): void {
   authority = readFileSync(caFile, "utf8");
 }
 
-function phoneOn(control: WhatsAppControl, number: string): PhoneControls {
+function phoneOn(control: WhatsAppControl, number: string, contact: string): PhoneControls {
   return {
     number,
     // The test checks whether the gateway accepted it.
@@ -133,6 +133,7 @@ function phoneOn(control: WhatsAppControl, number: string): PhoneControls {
     drop: () => control.end(number, 428),
     ban: () => control.ban(number),
     unlink: () => control.unlink(number),
+    star: (id, starred) => control.star(number, contact, id, starred),
   };
 }
 

@@ -178,6 +178,10 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
       ...aboutKnownMessage,
     }),
   },
+  "message.starred": {
+    when: "a message is starred on the phone or by the API, or its star is removed",
+    data: z.object({ ...change, starred: z.boolean(), ...aboutMessage }),
+  },
   "media.ready": {
     when: "the file of a received message is stored and can be downloaded",
     data: z.object({ id: count, message_id: z.string(), jid: z.string(), from_me: z.boolean(), media }),

@@ -173,6 +173,16 @@ export type NetworkEvent =
       seconds: number;
       at: Date;
     }
+  /** The paired phone has starred a message, or removed the star. */
+  | {
+      type: "message_starred";
+      chat: Jid;
+      id: MessageId;
+      from_me: boolean;
+      by: Identity;
+      starred: boolean;
+      at: Date;
+    }
   /** An edit, a deletion, a reaction or a vote that changes nothing. */
   | { type: "change_ignored"; reason: IgnoredChangeReason }
   /** A better copy of the file of an earlier message by the same person; phones show it in place of the first. */
@@ -241,6 +251,8 @@ export interface Session extends SessionOperations {
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
   /** Keeps the message at the top of the chat for everyone in it, for so many seconds; 0 unpins it. */
   pin?(target: MessageRef, seconds: number, options: { id: MessageId }): Promise<SendResult>;
+  /** A star, which only the own phone shows. */
+  star?(target: MessageRef, starred: boolean, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
   /**
    * Streams an inbound file by the `ref` of its content; `gone` if neither the network nor the phone has it.

@@ -148,6 +148,17 @@ export function describeReceiving(story: DriverStory): void {
       expect((await listener.waitForEvent("call_received")).from.phone).toBe(story.stage.contact.number);
     });
 
+    it("reports that the phone stars a message, and removes the star", async () => {
+      const listener = await story.pair();
+      const id = await story.stage.contact.sendMessage(text("Remember this"));
+      await listener.message(id);
+      await story.stage.phone.star(id, true);
+      const about = { chat: story.stage.contact.jid, id, from_me: false };
+      expect(await listener.waitForEvent("message_starred")).toMatchObject({ ...about, starred: true });
+      await story.stage.phone.star(id, false);
+      expect(await listener.waitForEvent("message_starred", 2)).toMatchObject({ ...about, starred: false });
+    });
+
     it("reports that the other person pins a message, and unpins it", async () => {
       const listener = await story.pair();
       const mine = await story.send(listener, text("Open until six"));

@@ -122,6 +122,23 @@ export function describeSending(story: DriverStory): void {
       });
     });
 
+    it("stars a message, and nobody else sees it", async () => {
+      const listener = await story.pair();
+      const id = await story.send(listener, text("Remember this"));
+      const target = { chat: story.stage.contact.jid, id, from_me: true };
+      for (const starred of [true, false]) {
+        const result = await listener.session.star?.(target, starred, { id: newMessageId() });
+        expect(result?.outcome).toBe("accepted");
+      }
+      const last = await story.send(listener, text("last"));
+      const seen = await eventually(async () => {
+        const all = await story.stage.contact.observed();
+        expect(all.at(-1)).toMatchObject({ id: last });
+        return all;
+      });
+      expect(seen.map(({ type }) => type)).toEqual(["message", "message"]);
+    });
+
     it("marks messages as read, and shows its presence", async () => {
       const listener = await story.pair();
       const { session } = listener;

@@ -17,6 +17,8 @@ export interface PhoneControls {
   enterCode(code: string): Promise<void>;
   drop(): Promise<void>;
   ban(): Promise<void>;
+  /** The phone itself, or another device of it, stars a message of the contact, or removes the star. */
+  star(id: MessageId, starred: boolean): Promise<void>;
   /** Removes the gateway from the linked devices. */
   unlink(): Promise<void>;
 }

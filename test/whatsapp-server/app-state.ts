@@ -114,15 +114,15 @@ async function take(person: ServerPerson, name: WAPatchName, raw: Buffer): Promi
 /** An unrelated change in the same collection. */
 async function touch(person: ServerPerson, name: string): Promise<void> {
   const create = chatModificationToAppPatch({ pin: true }, "5511900000009@s.whatsapp.net");
-  await write(person, { ...create, type: name as WAPatchName });
+  await changeSetting(person, { ...create, type: name as WAPatchName });
 }
 
 /** The phone changes a setting and notifies its devices. */
 export async function changeAppState(person: ServerPerson, change: object, jid: string): Promise<void> {
-  await write(person, chatModificationToAppPatch(change as ChatModification, jid));
+  await changeSetting(person, chatModificationToAppPatch(change as ChatModification, jid));
 }
 
-async function write(
+export async function changeSetting(
   person: ServerPerson,
   create: ReturnType<typeof chatModificationToAppPatch>,
 ): Promise<void> {

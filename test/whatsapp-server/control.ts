@@ -386,6 +386,8 @@ export interface WhatsAppControl {
 
   /** The phone changes a setting in Baileys' `chatModify` format: archive, mute, contact name. */
   changeSetting(phone: string, change: Record<string, unknown>, jid: string): Promise<void>;
+  /** The phone stars a message of a chat, or removes the star. */
+  star(by: string, to: string, id: string, starred: boolean): Promise<void>;
   /** All settings of the phone and its devices. */
   appSettings(phone: string): Promise<AppSetting[]>;
 

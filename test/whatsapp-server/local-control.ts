@@ -266,6 +266,14 @@ export class LocalControl implements WhatsAppControl {
     return talk.react(this.#network, by, to, { id, reaction }, options);
   }
 
+  pin(by: string, to: string, id: string, seconds: number, options: SayOptions = {}): Promise<string> {
+    return talk.pin(this.#network, by, to, { id, seconds }, options);
+  }
+
+  star(by: string, to: string, id: string, starred: boolean): Promise<void> {
+    return talk.star(this.#network, by, to, id, starred);
+  }
+
   sendEncryptedChange(
     by: string,
     to: string,
@@ -274,10 +282,6 @@ export class LocalControl implements WhatsAppControl {
     options: SecretChangeOptions = {},
   ): Promise<string> {
     return sendEncryptedChange(this.#network, { by, to, id }, change, options);
-  }
-
-  pin(by: string, to: string, id: string, seconds: number, options: SayOptions = {}): Promise<string> {
-    return talk.pin(this.#network, by, to, { id, seconds }, options);
   }
 
   async read(by: string, ids: string[], options: { played?: boolean } = {}): Promise<void> {

@@ -45,6 +45,8 @@ export type WebhookMessage = {
   reactions: Array<MessageReaction>;
   /** Until when the message is pinned in its chat; null: it is not. */
   pinned_until: string | null;
+  /** Whether the phone has starred the message. */
+  starred: boolean;
 };
 
 type AdReferral = {

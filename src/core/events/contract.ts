@@ -26,6 +26,7 @@ export const OPERATIONAL_EVENTS = ["webhook.sent", "webhook.failed", "webhook.re
 export const EXTRA_EVENTS = [
   "message.delivered",
   "message.pinned",
+  "message.starred",
   "media.ready",
   "instance.reconnecting",
   "instance.logged_out",

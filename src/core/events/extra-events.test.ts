@@ -49,6 +49,8 @@ async function tellOfMessages(): Promise<void> {
   await arrives("message.delivered");
   await client.pinMessage({ id, message_id: sent.message_id ?? "" });
   await arrives("message.pinned");
+  await client.starMessage({ id, message_id: sent.message_id ?? "" });
+  await arrives("message.starred");
   const media = { base64: SAMPLE.png.toString("base64"), file_name: "menu.png" };
   await client.sandboxReceive({ ...bia, media });
   await arrives("media.ready");

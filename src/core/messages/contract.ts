@@ -550,6 +550,7 @@ export const storedMessage = message.extend({
     .datetime()
     .nullable()
     .describe("Until when the message is pinned in its chat; null: it is not."),
+  starred: z.boolean().describe("Whether the phone has starred the message."),
 });
 
 const receivedAt = z.iso.datetime().nullable();
@@ -779,6 +780,17 @@ export const messagesContract = {
         )
         .default(604_800)
         .describe("How long: 86400, 604800 or 2592000, which is one day, seven or thirty."),
+    }),
+  }),
+  starMessage: route({
+    http: "POST /api/v1/instances/:id/messages/star",
+    ...act,
+    summary: "Star a message on the phone, or remove the star",
+    message: "Message starred",
+    aliases: { ...actionAliases, starred: ["star"] },
+    input: z.object({
+      ...actionTarget,
+      starred: z.boolean().default(true).describe("false: removes the star."),
     }),
   }),
   setPresence: route({

@@ -163,7 +163,7 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
   };
 }
 
-type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "pinMessage" | "markRead";
+type ActionRoutes = "react" | "editMessage" | "deleteMessage" | "pinMessage" | "starMessage" | "markRead";
 
 function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, ActionRoutes> {
   const act = createActionRequester(deps);
@@ -185,6 +185,9 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
         target,
         body: { seconds: pinned ? seconds : 0 },
       }),
+
+    starMessage: ({ input: { id, message_id, starred, ...target } }) =>
+      act({ instance_id: id, action: "star", message_ids: [message_id], target, body: { starred } }),
 
     async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
       const message_ids = [...new Set([several ?? message_id ?? []].flat())];

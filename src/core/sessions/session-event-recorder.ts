@@ -107,6 +107,7 @@ function createEventRecorder(
       case "message_deleted":
       case "message_reaction":
       case "message_pinned":
+      case "message_starred":
         return recordAddressedChange(deps, instance, event);
       case "poll_voted":
         return recordAddressedVote(deps, instance, event);

@@ -38,7 +38,7 @@ async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<Opera
   return {
     driver,
     credentials: storeInMemory,
-    phone: phoneOn(control),
+    phone: phoneOn(control, pair),
     contact: contactOn(shortQr ? open() : await pair(CONTACT), control),
     unregisteredJid: phoneJid("5511900000000"),
     world: networkControlsOf(control, pool),
@@ -56,7 +56,8 @@ async function startStage({ shortQr }: DriverHarnessOptions = {}): Promise<Opera
 describeDriver("sandbox", startStage);
 describeOperations("sandbox", startStage);
 
-function phoneOn(control: SandboxControl): PhoneControls {
+function phoneOn(control: SandboxControl, pair: (phone: string) => Promise<RecordingSession>): PhoneControls {
+  let second: Promise<RecordingSession> | undefined;
   return {
     number: PHONE,
     scan: async (qr) => void (await control.scan(qr, PHONE)),
@@ -64,6 +65,12 @@ function phoneOn(control: SandboxControl): PhoneControls {
     drop: async () => void (await control.drop(PHONE)),
     ban: async () => void (await control.ban(PHONE)),
     unlink: async () => void (await control.unlink(PHONE)),
+    async star(id, starred) {
+      // Another device of the same phone.
+      second ??= pair(PHONE);
+      const target = { chat: phoneJid(CONTACT), id, from_me: false };
+      await (await second).session.star?.(target, starred, { id: newMessageId() });
+    },
   };
 }
 

@@ -41,6 +41,7 @@ import {
   reactRequest,
   type SandboxRequest,
   sendRequest,
+  starRequest,
 } from "./requests/sandbox-request.ts";
 import { failedResult, NOT_CONNECTED } from "./requests/send-results.ts";
 import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
@@ -152,6 +153,10 @@ export class SandboxSession implements Session {
 
   pin(target: MessageRef, seconds: number, { id }: SandboxActionOptions): Promise<SendResult> {
     return this.#act(target.chat, (transport) => pinRequest(transport, target, seconds, id));
+  }
+
+  star(target: MessageRef, starred: boolean, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (transport) => starRequest(transport, target, starred, id));
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {

@@ -109,6 +109,10 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.pin(target, seconds, id));
   }
 
+  star(target: MessageRef, starred: boolean): Promise<SendResult> {
+    return this.#out((outbox) => outbox.star(target, starred));
+  }
+
   markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
     return this.#out((outbox) => outbox.markRead(chat, targets));
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { proto } from "baileys";
+import { changeSetting } from "../app-state.ts";
 import { STATUS_BROADCAST } from "../companion.ts";
 import type { PresenceState, SayOptions, SentContent } from "../control.ts";
 import type { Address, BroadcastList } from "../group.ts";
@@ -205,6 +206,20 @@ export function pin(
   const message = { pinInChatMessage, messageContextInfo: { messageAddOnDurationInSecs: duration } };
   const { handset } = network.person(by);
   return sendToDevices(network, handset, address, message, toSendOptions(network, options, { edit: "2" }));
+}
+
+/** Only the person's devices hear of it. */
+export function star(network: Network, by: string, to: string, id: string, starred: boolean): Promise<void> {
+  const person = network.person(by);
+  const address = addressOf(network, to, { addressing: person.isMigrated ? "lid" : "pn" });
+  const { fromMe, participant } = keyOf(network, by, address, id);
+  return changeSetting(person, {
+    type: "regular_high",
+    index: ["star", addressJid(address), id, fromMe ? "1" : "0", (!fromMe && participant) || "0"],
+    syncAction: { starAction: { starred } },
+    apiVersion: 2,
+    operation: proto.SyncdMutation.SyncdOperation.SET,
+  });
 }
 
 /** Sets the timer of a direct chat and notifies all devices, unless `silently`. */

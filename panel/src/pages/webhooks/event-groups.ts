@@ -15,6 +15,7 @@ export const EVENT_GROUPS = {
     "message.deleted",
     "message.reaction",
     "message.pinned",
+    "message.starred",
     "media.ready",
   ],
   connection: [

@@ -42,10 +42,17 @@ export interface ActionRequest {
   body?: ActionRow["body"];
 }
 
-const STATUS = { react: "sent", read: "read", edit: "edited", delete: "deleted", pin: "pinned" } as const;
+const STATUS = {
+  react: "sent",
+  read: "read",
+  edit: "edited",
+  delete: "deleted",
+  pin: "pinned",
+  star: "starred",
+} as const;
 
 /** Their key in the network needs what only the log knows: who wrote the message. */
-const NEED_LOG: ReadonlySet<ActionRow["action"]> = new Set(["pin"]);
+const NEED_LOG: ReadonlySet<ActionRow["action"]> = new Set(["pin", "star"]);
 
 /** Runs the action in the session's lane, and returns once the network has accepted it. */
 export function createActionRequester(deps: ActionRequesterDeps) {
@@ -63,7 +70,7 @@ export function createActionRequester(deps: ActionRequesterDeps) {
     const error = await endWaiting(db, id);
     const [message_id = ""] = request.message_ids;
     if (error) throw sendErrorToGatewayError(error, { message_id, id });
-    const isUndone = request.body?.seconds === 0;
+    const isUndone = request.body?.seconds === 0 || request.body?.starred === false;
     return { message_id, jid, status: isUndone ? `un${STATUS[request.action]}` : STATUS[request.action] };
   };
 }
@@ -207,7 +214,7 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   }
   if (action === "read" && row.from_me)
     throw conflict("own", "A message that this instance has sent cannot be marked as read.");
-  if (action === "react" || action === "read" || action === "pin") return;
+  if (action !== "edit" && action !== "delete") return;
   if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
   if (action === "edit" && !EDITABLE.has(row.type))
     throw conflict(

@@ -30,7 +30,14 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
   message_id: MessageId;
   target: Omit<MessageRef, "chat">[];
   /** With a media type, the text is a caption. */
-  body: { text?: string; media_type?: MediaType; mentions?: Jid[]; reaction?: string; seconds?: number };
+  body: {
+    text?: string;
+    media_type?: MediaType;
+    mentions?: Jid[];
+    reaction?: string;
+    seconds?: number;
+    starred?: boolean;
+  };
 }
 
 type OpenAction = ActionRow & { left_ms: number };
@@ -113,6 +120,8 @@ function perform(
       return session.deleteForEveryone?.(first, { id });
     case "pin":
       return session.pin?.(first, body.seconds ?? 0, { id });
+    case "star":
+      return session.star?.(first, body.starred === true, { id });
     case "read":
       return session.markRead?.(chat, targets);
   }
@@ -157,7 +166,7 @@ async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageC
   const [first] = action.target;
   if (!first || action.action === "read") return undefined;
   const { id, from_me } = first;
-  const { reaction = "", text = "", seconds = 0 } = action.body;
+  const { reaction = "", text = "", seconds = 0, starred = false } = action.body;
   const about = { chat: action.jid, id, from_me, by: await findMe(trx, action.instance_id), at };
   switch (action.action) {
     case "react":
@@ -168,6 +177,8 @@ async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageC
       return { type: "message_deleted", ...about };
     case "pin":
       return { type: "message_pinned", ...about, seconds };
+    case "star":
+      return { type: "message_starred", ...about, starred };
   }
 }
 

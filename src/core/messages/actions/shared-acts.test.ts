@@ -13,7 +13,7 @@ let story: MessagingStory;
 beforeAll(async () => {
   story = await startMessagingStory();
   for (const { id, client } of [story.sales, story.friend])
-    await client.updateDefaultWebhook({ id, events: ["message.*", "message.pinned"] });
+    await client.updateDefaultWebhook({ id, events: ["message.*", "message.pinned", "message.starred"] });
 });
 afterAll(() => story.stop());
 
@@ -64,6 +64,28 @@ async function refusedAtOnce(act: () => Promise<unknown>, expected: object): Pro
   await expect(act()).rejects.toMatchObject(expected);
   expect(await queued()).toBe(before);
 }
+
+describe("a star", () => {
+  const star = (message_id: string, more = {}) => client().starMessage({ ...sales(), message_id, ...more });
+
+  test("is shown in the log until it is removed, and reported once", async () => {
+    const { message_id } = await hearInGroup();
+    expect((await star(message_id)).data.status).toBe("starred");
+    await star(message_id);
+    expect((await logged(message_id)).starred).toBe(true);
+    expect((await star(message_id, { starred: false })).data.status).toBe("unstarred");
+    expect((await logged(message_id)).starred).toBe(false);
+    await star(await tell());
+    const told = story.receiver.received.filter(({ body }) => body.event === "message.starred");
+    const about = told.filter(({ body }) => body.data.message_id === message_id);
+    expect(about.map(({ body }) => body.data.starred)).toEqual([true, false]);
+  });
+
+  test("is refused for a message that is not in the log", async () => {
+    const act = () => star("3EB0000000000000000000", { number: ANA });
+    await refusedAtOnce(act, { code: "MESSAGE_NOT_FOUND", status: 404 });
+  });
+});
 
 describe("a pin", () => {
   const pin = (message_id: string, more = {}) => client().pinMessage({ ...sales(), message_id, ...more });

@@ -29,7 +29,7 @@ export type StoredContent = (TextContent | StoredMedia | LocationContent | Conta
 /** Content of any message row. */
 export type LoggedContent = StoredContent | (UnsupportedContent & StoredContext);
 
-type StoredContext = ContentContext & { reactions?: StoredReaction[]; pin?: StoredPin };
+type StoredContext = ContentContext & { reactions?: StoredReaction[]; pin?: StoredPin; starred?: true };
 
 /** Since when a message is at the top of its chat, in ISO 8601, and for how long. */
 export interface StoredPin {
@@ -110,6 +110,7 @@ export function toStoredMessageView(row: MessageRow) {
     deleted_at: row.deleted_at?.toISOString() ?? null,
     reactions: row.content.reactions ?? [],
     pinned_until: pinEndOf(row.content.pin),
+    starred: row.content.starred === true,
   };
 }
 

@@ -15,7 +15,7 @@ import { searchWords } from "./search-words.ts";
 /** A change of a message, by the instance or the contact. */
 export type MessageChange = Extract<
   NetworkEvent,
-  { type: "message_edited" | "message_deleted" | "message_reaction" | "message_pinned" }
+  { type: "message_edited" | "message_deleted" | "message_reaction" | "message_pinned" | "message_starred" }
 >;
 
 /** Why the log stays as it is: the change is not its maker's to make, or not the latest, or cannot be read. */
@@ -56,7 +56,9 @@ export async function applyMessageChange(
   ifLogged = false,
 ): Promise<AppliedChange> {
   const row = await findMessage(trx, instanceId, change);
-  if (!row) return ifLogged ? { events: [] } : applyUnlogged(trx, instanceId, change);
+  // With its settings, a phone tells of stars on messages that are older than the log.
+  const isIgnored = ifLogged || change.type === "message_starred";
+  if (!row) return isIgnored ? { events: [] } : applyUnlogged(trx, instanceId, change);
   if (isKnown(row, change)) return { events: [] };
   const refused = await refusalOf(trx, row, change);
   if (refused) return { events: [], refused };
@@ -108,12 +110,12 @@ async function refusalOf(
   return isOlder ? "outdated" : undefined;
 }
 
-/** Everyone in the chat may react to a message; who may pin it, the network has decided. */
-function isOpenToAll(
-  change: MessageChange,
-): change is Extract<MessageChange, { type: "message_reaction" | "message_pinned" }> {
-  return change.type === "message_reaction" || change.type === "message_pinned";
+/** Everyone in the chat may react to a message; whether a pin is allowed, the network has decided. */
+function isOpenToAll(change: MessageChange): change is Exclude<MessageChange, EditOrDeletion> {
+  return change.type !== "message_edited" && change.type !== "message_deleted";
 }
+
+type EditOrDeletion = Extract<MessageChange, { type: "message_edited" | "message_deleted" }>;
 
 /** The network's times have no smaller part. */
 const SECOND_MS = 1000;
@@ -188,6 +190,7 @@ function isKnown(row: MessageRow, change: MessageChange): boolean {
     return change.seconds > 0
       ? row.content.pin?.at === change.at.toISOString()
       : row.content.pin === undefined;
+  if (change.type === "message_starred") return (row.content.starred === true) === change.starred;
   if (row.deleted_at) return true;
   if (change.type === "message_deleted") return false;
   return row.edited_at?.getTime() === change.at.getTime() && wordsOf(row.content) === change.text;
@@ -199,6 +202,8 @@ async function applyChange(trx: Trx, row: MessageRow, change: MessageChange): Pr
   if (change.type === "message_reaction")
     await update(trx, row.id, { content: toJson(react(content, change)) });
   if (change.type === "message_pinned") await update(trx, row.id, { content: toJson(pin(content, change)) });
+  if (change.type === "message_starred")
+    await update(trx, row.id, { content: toJson(star(content, change)) });
   if (change.type !== "message_edited" || change.text === null || isUndecrypted(row)) return content;
   const edited = editContent(content, change.text, change.poll);
   await update(trx, row.id, { edited_at: change.at, content: toJson(edited) });
@@ -245,6 +250,13 @@ function pin(
   return seconds === 0 ? content : { ...content, pin: { at: at.toISOString(), seconds } };
 }
 
+function star(
+  { starred: _, ...content }: MessageRow["content"],
+  change: Extract<MessageChange, { type: "message_starred" }>,
+): MessageRow["content"] {
+  return change.starred ? { ...content, starred: true } : content;
+}
+
 /** Leaves the content of a message without text unchanged. */
 function editContent(
   content: MessageRow["content"],
@@ -260,6 +272,7 @@ const EVENT_OF = {
   message_deleted: "message.deleted",
   message_reaction: "message.reaction",
   message_pinned: "message.pinned",
+  message_starred: "message.starred",
 } as const;
 
 function describe(change: MessageChange) {
@@ -273,6 +286,8 @@ function describe(change: MessageChange) {
       return { ...facts, reaction: change.reaction, removed: change.reaction === "", sender: change.by };
     case "message_pinned":
       return { ...facts, pinned: change.seconds > 0, pinned_until: pinEndOf(change), by: change.by };
+    case "message_starred":
+      return { ...facts, starred: change.starred };
   }
 }
 

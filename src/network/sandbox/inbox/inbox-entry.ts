@@ -33,6 +33,7 @@ export type InboxEntry =
   | { kind: "reaction"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; reaction: string } }
   | { kind: "vote"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; options: string[] } }
   | { kind: "pinned"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; seconds: number } }
+  | { kind: "starred"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; starred: boolean } }
   | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
   | { kind: "group"; body: GroupEvent }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
@@ -94,6 +95,8 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return { type: "poll_voted", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "pinned":
       return { type: "message_pinned", chat, at, ...entry.body, by: identityOf(entry.body.by) };
+    case "starred":
+      return { type: "message_starred", chat, at, ...entry.body, by: identityOf(entry.body.by) };
     case "call":
       return { type: "call_received", at, ...entry.body, from: identityOf(entry.body.from) };
     case "group":

@@ -16,7 +16,7 @@ export interface SandboxRequest {
   me: string;
   /** The recipient's name for this chat. */
   my_chat: Jid;
-  action: "send" | "edit" | "delete" | "react" | "pin" | "presence";
+  action: "send" | "edit" | "delete" | "react" | "pin" | "star" | "presence";
   message_id: string | null;
   target_id: string | null;
   chat: string | null;
@@ -121,6 +121,22 @@ export function pinRequest(
     content: { seconds },
     peer: { kind: "pinned", body: { ...body, from_me: !target.from_me } },
     own: { kind: "pinned", body: { ...body, from_me: target.from_me } },
+  };
+}
+
+/** Only the sender's own devices hear of it. */
+export function starRequest(
+  transport: RequestContext,
+  target: MessageRef,
+  starred: boolean,
+  id: MessageId,
+): SandboxRequest {
+  const body = { id: target.id, from_me: target.from_me, by: personOf(transport.me), starred };
+  return {
+    ...requestOf(transport, "star", id, target.id),
+    content: { starred },
+    own: { kind: "starred", body },
+    rule: "accepted",
   };
 }
 

@@ -5,9 +5,11 @@ import type {
   Contact,
   GroupMetadata,
   SignalKeyStore,
+  WAMessageKey,
+  WAMessageUpdate,
   WASocket,
 } from "baileys";
-import type { Jid, NetworkEvent } from "../../driver.ts";
+import type { Jid, MessageId, NetworkEvent } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
 import type { ConnectionContext } from "../connection/connection-context.ts";
 import type { GroupMetadataCache } from "../keys/group-metadata-cache.ts";
@@ -54,6 +56,7 @@ export class SyncListeners {
     ev.on("contacts.update", (contacts) => this.#reportContacts(contacts.filter((one) => this.#isNew(one))));
     ev.on("lid-mapping.update", ({ lid, pn }) => this.#reportAddressPair({ id: pn, lid }));
     ev.on("chats.update", (chats) => this.#reportChats(chats));
+    ev.on("messages.update", (updates) => this.#reportStars(updates));
     ev.on("groups.upsert", (groups) => this.#reportGroups(groups));
     ev.on("groups.update", (groups) => this.#onGroups(groups));
     ev.on("creds.update", ({ accountSyncCounter, me }) => {
@@ -135,6 +138,14 @@ export class SyncListeners {
     for (const chat of chats) context.report(chat.id ?? "", readChat(chat, context.identities, reported));
   }
 
+  #reportStars(updates: readonly WAMessageUpdate[]): void {
+    const { context } = this.#options;
+    for (const { key, update } of updates) {
+      if (typeof update.starred !== "boolean") continue;
+      context.report(key.remoteJid ?? "", readStar(key, update.starred, context.identities));
+    }
+  }
+
   /** On the first read, Baileys drops app state of chats that the history sync has not delivered yet. */
   async #readChatsAgain(): Promise<void> {
     const { sock } = this.#options;
@@ -172,6 +183,18 @@ export class SyncListeners {
       context.report(group.id, event);
     }
   }
+}
+
+/** The phone does not tell when. */
+async function readStar(
+  { remoteJid, id, fromMe }: WAMessageKey,
+  starred: boolean,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const chat = await identities.chatOf(remoteJid ?? "");
+  if (!chat || !id) return undefined;
+  const about = { chat, id: id as MessageId, from_me: fromMe === true, by: identities.me, at: new Date() };
+  return { type: "message_starred", ...about, starred };
 }
 
 function isWhole(update: Partial<GroupMetadata>): update is GroupMetadata {

@@ -14,12 +14,18 @@ import { OperationError, toOperationError } from "./operation-error.ts";
 
 const MAX_ATTEMPTS = 3;
 
+/** A change of a setting that all devices of an account share, and its place among them. */
+export type AppPatch = ReturnType<typeof chatModificationToAppPatch>;
+
+export function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
+  return sendAppPatch(sock, chatModificationToAppPatch(change, jid));
+}
+
 /**
- * Changes a setting that all devices of an account share. If another device was faster, the change is
- * repeated on the new state; Baileys itself treats that response as success.
+ * If another device was faster, the change is repeated on the new state; Baileys itself treats that response as
+ * success.
  */
-export async function changeAppState(sock: WASocket, change: ChatModification, jid: string): Promise<void> {
-  const patch = chatModificationToAppPatch(change, jid);
+export async function sendAppPatch(sock: WASocket, patch: AppPatch): Promise<void> {
   const keyId = await settingsKey(sock);
   for (let attempt = 1; ; attempt++) {
     const error = await sock.appStatePatchMutex.mutex(() => send(sock, keyId, patch));
@@ -68,7 +74,7 @@ const POLL_MS = 50;
 async function send(
   sock: WASocket,
   keyId: string,
-  patchOf: ReturnType<typeof chatModificationToAppPatch>,
+  patchOf: AppPatch,
 ): Promise<Record<string, string> | undefined> {
   const { keys } = sock.authState;
   const { type: name } = patchOf;

@@ -32,6 +32,45 @@ async function hearInGroup(addressing: "lid" | "pn"): Promise<MessageRef> {
 const shownTo = async (type: string, id: string) =>
   (await stage.control.seen(ana)).filter((one) => one.type === type && "id" in one && one.id === id);
 
+/** The last setting that the phone's devices share. */
+const lastSetting = async () => (await stage.control.appSettings(me)).at(-1);
+
+const lidOf = async (phone: string) => (await stage.control.person(phone)).lid;
+
+describe("a star", () => {
+  it("names the message as the apps do: the writer only of another member's message in a group", async () => {
+    const target = await hearInGroup("lid");
+    const { chat, id } = target;
+    expect((await listener.session.star?.(target, true, { id: newMessageId() }))?.outcome).toBe("accepted");
+    expect(await lastSetting()).toEqual({
+      collection: "regular_high",
+      index: ["star", chat, id, "0", await lidOf(ana)],
+      action: expect.objectContaining({ starAction: { starred: true } }),
+    });
+    const own = { chat: phoneJid(ana), id: newMessageId(), from_me: true };
+    expect((await listener.session.star?.(own, false, { id: newMessageId() }))?.outcome).toBe("accepted");
+    expect(await lastSetting()).toMatchObject({
+      index: ["star", await lidOf(ana), own.id, "1", "0"],
+      action: { starAction: { starred: false } },
+    });
+  });
+
+  it("is made again if the phone has changed the same settings in the meantime", async () => {
+    const target = await hearInGroup("lid");
+    await stage.control.fault({ fault: "setting_conflict", phone: me });
+    expect((await listener.session.star?.(target, true, { id: newMessageId() }))?.outcome).toBe("accepted");
+  });
+
+  it("says why it cannot be made", async () => {
+    const target = await hearInGroup("lid");
+    await stage.control.fault({ fault: "iq_error", xmlns: "w:sync:app:state", code: 403, phone: me });
+    expect(await listener.session.star?.(target, true, { id: newMessageId() })).toMatchObject({
+      outcome: "refused",
+      code: "SEND_FAILED",
+    });
+  });
+});
+
 describe("a pin", () => {
   it.each(["lid", "pn"] as const)(
     "in a group by %s names the writer as the group does",

@@ -19,8 +19,10 @@ import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-med
 import type { AccountFacts } from "../keys/account-facts.ts";
 import type { ContactTokens } from "../keys/contact-tokens.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
+import { sendAppPatch } from "../operations/change-app-state.ts";
 import { findNumbers } from "../operations/find-numbers.ts";
-import { errorCodeOf } from "../operations/operation-error.ts";
+import { type MessageSetting, messagePatch } from "../operations/message-patch.ts";
+import { errorCodeOf, toFailedResult } from "../operations/operation-error.ts";
 import { applyTimer } from "../stanzas/chat-timer.ts";
 import { withPollStanza } from "../stanzas/poll-stanza.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
@@ -31,7 +33,7 @@ import type { DeviceLookup } from "./device-lookup.ts";
 import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
 import { NoSecretError, type OwnChanges } from "./own-changes.ts";
 import { type AckResult, type PendingAcks, sendFailureOf } from "./pending-acks.ts";
-import { NO_RECIPIENT, NO_SECRET, NOBODY_REACHED, NOT_A_MEMBER } from "./send-refusals.ts";
+import { NO_RECIPIENT, NO_SECRET, NOBODY_REACHED, NOT_A_MEMBER, settingRefused } from "./send-refusals.ts";
 
 export interface OutboxOptions {
   sock: WASocket;
@@ -116,6 +118,10 @@ export class Outbox {
 
   pin(target: MessageRef, seconds: number, id: MessageId): Promise<SendResult> {
     return this.#act(target, id, async (key) => writePin(key, seconds), PIN);
+  }
+
+  star(target: MessageRef, starred: boolean): Promise<SendResult> {
+    return this.#set(target, { starred });
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
@@ -231,6 +237,22 @@ export class Outbox {
     if (!person?.phone) return undefined;
     if (isLidJid(address)) return person.jid;
     return person.lid ?? (await findNumbers(sock, [person.phone])).get(person.phone)?.lid ?? undefined;
+  }
+
+  /** Changes what the own devices know of a message. */
+  async #set(target: MessageRef, setting: MessageSetting): Promise<SendResult> {
+    const { sock, identities, memberAddresses } = this.#options;
+    try {
+      const [named = target] = await memberAddresses.addressTargets(target.chat, [target]);
+      const chat = await identities.addressOf(target.chat);
+      await sendAppPatch(sock, messagePatch({ ...named, chat }, setting));
+      return { outcome: "accepted", at: new Date() };
+    } catch (error) {
+      const failed = toFailedResult(error);
+      return failed.outcome === "refused"
+        ? settingRefused(failed.reason)
+        : sendFailureOf(error, sock.ws.isOpen);
+    }
   }
 
   async #do(act: () => Promise<unknown>): Promise<SendResult> {

@@ -34,3 +34,8 @@ export const NOT_A_MEMBER: SendResult = {
   reason: NOT_IN_GROUP.reason,
   retryable: false,
 };
+
+/** Of a change that the own devices share. */
+export function settingRefused(reason: string): SendResult {
+  return { outcome: "refused", code: "SEND_FAILED", why: "refused", reason, retryable: true };
+}

@@ -176,6 +176,7 @@ export const webhooks = {
       message_deleted: "Somebody deletes a message for everyone.",
       message_reaction: "Somebody reacts with an emoji, or takes it back.",
       message_pinned: "A message is pinned in its chat, or unpinned.",
+      message_starred: "The phone stars a message, or removes the star.",
       media_ready: "The file of a message can be fetched.",
       instance_connected: "The instance is connected.",
       instance_disconnected: "The instance lost its connection.",

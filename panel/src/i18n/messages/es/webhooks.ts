@@ -176,6 +176,7 @@ export const webhooks = {
       message_deleted: "Alguien borra un mensaje para todos.",
       message_reaction: "Alguien reacciona con un emoji, o lo retira.",
       message_pinned: "Un mensaje se fija en su chat, o deja de estarlo.",
+      message_starred: "El teléfono destaca un mensaje, o deja de destacarlo.",
       media_ready: "El archivo de un mensaje se puede descargar.",
       instance_connected: "La instancia está conectada.",
       instance_disconnected: "La instancia perdió la conexión.",

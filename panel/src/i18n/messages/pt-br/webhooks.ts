@@ -176,6 +176,7 @@ export const webhooks = {
       message_deleted: "Alguém apaga uma mensagem para todos.",
       message_reaction: "Alguém reage com um emoji, ou o retira.",
       message_pinned: "Uma mensagem é fixada na conversa, ou deixa de ser.",
+      message_starred: "O celular marca uma mensagem com estrela, ou a tira.",
       media_ready: "O arquivo de uma mensagem pode ser baixado.",
       instance_connected: "A instância está conectada.",
       instance_disconnected: "A instância perdeu a conexão.",
