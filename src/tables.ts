@@ -426,7 +426,7 @@ export interface ActionTable {
   message_id: string;
   /** The messages that the action changes. */
   target: Json<{ id: string; from_me: boolean; sender?: string }[]>;
-  action: "react" | "read" | "edit" | "delete" | "pin" | "star";
+  action: "react" | "read" | "edit" | "delete" | "delete_for_me" | "pin" | "star";
   body: Json<{
     text?: string;
     media_type?: string;
@@ -434,6 +434,7 @@ export interface ActionTable {
     reaction?: string;
     seconds?: number;
     starred?: boolean;
+    sent_at?: string;
   }>;
   error: Json<StoredSendError> | null;
   deadline: Date;

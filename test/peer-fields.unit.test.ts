@@ -212,9 +212,9 @@ const BODIES: readonly [
     "Evolution deleteMessageForEveryone",
     "deleteMessage",
     { ...KEY, participant: JID, for_everyone: false },
-    ["for_everyone"],
+    [],
     ["fromMe", "participant"],
-    { message_id: "3EB0AA", number: JID },
+    { message_id: "3EB0AA", number: JID, for_everyone: false },
   ],
   ["Evolution markMessageAsRead", "markRead", { readMessages: [KEY] }, [], ["readMessages.0.fromMe"]],
   [
@@ -876,7 +876,6 @@ test.each<[Name, Body, string]>([
   ["sendMedia", { as_sticker: "true" }, "as_sticker"],
   ["sendMedia", { sendAsDocument: true }, "sendAsDocument"],
   ["setPresence", { media: "Audio", presence: "composing" }, "media"],
-  ["deleteMessage", { message_id: "3EB0AA", ForEveryone: false }, "ForEveryone"],
   ["deleteMessage", { message_id: "3EB0AA", for: "me" }, "for"],
   ["deleteMessage", { message_id: "3EB0AA", delete_for: "me" }, "delete_for"],
   ["deleteMessage", { message_id: "3EB0AA", deleteFor: "Me only" }, "deleteFor"],
@@ -920,10 +919,11 @@ test("a field that asks for nothing is not refused", () => {
   expect(read("deleteMessage", { id: "3EB0AA", for_everyone: true })).toMatchObject({ message_id: "3EB0AA" });
 });
 
-test("a deletion that is asked for anything but everyone is refused, however it is written", () => {
+test("a deletion that is asked for anything but everyone in the words of other gateways is refused", () => {
   const denied = [false, 0, "false", "False ", "0", "no", "n", "off", "não", "x", 2, [], {}, [true]];
   const asked: Body[] = [
-    ...denied.flatMap((off) => [{ for_everyone: off }, { DeleteForEveryone: off }, { revoke: off }]),
+    ...denied.flatMap((off) => [{ DeleteForEveryone: off }, { revoke: off }]),
+    ...["x", 2, [], {}, [true]].map((unclear) => ({ for_everyone: unclear })),
     ...["onlySenderDelete", "onlyMe", "local", "forMe"].flatMap((name) => [
       { [name]: true },
       { [name]: "yes" },
@@ -937,7 +937,7 @@ test("a deletion that is asked for anything but everyone is refused, however it 
 });
 
 test("a deletion for everyone may say so in the words of other gateways", () => {
-  for (const on of [true, 1, "true", " True", "1", null, ""])
+  for (const on of [true, 1, "true", "1", null, ""])
     expect(read("deleteMessage", { ...KEY, for_everyone: on, everyone: on })).toMatchObject({
       message_id: KEY.id,
     });

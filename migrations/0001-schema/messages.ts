@@ -120,7 +120,7 @@ create table action (
   jid text not null,
   message_id text not null,
   target jsonb not null,
-  action text not null check (action in ('react', 'read', 'edit', 'delete', 'pin', 'star')),
+  action text not null check (action in ('react', 'read', 'edit', 'delete', 'delete_for_me', 'pin', 'star')),
   body jsonb not null,
   error jsonb,
   deadline timestamptz not null,

@@ -251,6 +251,8 @@ export interface Session extends SessionOperations {
   react?(target: MessageRef, reaction: string, options: { id: MessageId }): Promise<SendResult>;
   /** Keeps the message at the top of the chat for everyone in it, for so many seconds; 0 unpins it. */
   pin?(target: MessageRef, seconds: number, options: { id: MessageId }): Promise<SendResult>;
+  /** Deletes the message from the own phone and its devices; the chat's other people keep it. `at`: when it was sent. */
+  deleteForMe?(target: MessageRef & { at: Date }, options: { id: MessageId }): Promise<SendResult>;
   /** A star, which only the own phone shows. */
   star?(target: MessageRef, starred: boolean, options: { id: MessageId }): Promise<SendResult>;
   markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;

@@ -757,11 +757,19 @@ export const messagesContract = {
   deleteMessage: route({
     http: "POST /api/v1/instances/:id/messages/delete",
     ...act,
-    summary: "Delete a message that this instance sent, for everyone",
+    summary: "Delete a message for everyone in the chat, or on the phone only",
     message: "Message deleted",
-    aliases: actionAliases,
+    aliases: { ...actionAliases, for_everyone: ["forEveryone"] },
     refusesOthers: refusedInDelete,
-    input: z.object(actionTarget),
+    input: z.object({
+      ...actionTarget,
+      for_everyone: z
+        .boolean()
+        .default(true)
+        .describe(
+          "true: a message that this instance sent, or in a group of which it is an admin any message. false: only the phone and its devices lose it. The log keeps it.",
+        ),
+    }),
   }),
   pinMessage: route({
     http: "POST /api/v1/instances/:id/messages/pin",

@@ -174,8 +174,13 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
     editMessage: ({ input: { id, message_id, text, ...target } }) =>
       act({ instance_id: id, action: "edit", message_ids: [message_id], target, body: { text } }),
 
-    deleteMessage: ({ input: { id, message_id, ...target } }) =>
-      act({ instance_id: id, action: "delete", message_ids: [message_id], target }),
+    deleteMessage: ({ input: { id, message_id, for_everyone, ...target } }) =>
+      act({
+        instance_id: id,
+        action: for_everyone ? "delete" : "delete_for_me",
+        message_ids: [message_id],
+        target,
+      }),
 
     pinMessage: ({ input: { id, message_id, pinned, seconds, ...target } }) =>
       act({

@@ -247,7 +247,7 @@ export const REFUSED_FIELDS = {
   any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS },
 } as const;
 
-const ONLY_FOR_EVERYONE = "a message can be deleted only for everyone in the chat";
+const FOR_WHOM = "send for_everyone, which is true unless only the phone shall lose the message";
 
 /** Folded names that say whether everyone loses the message, who does, and that only one side does. */
 const EVERYONE = /every(?:one|body)|forall|forboth|^all$|revoke/;
@@ -257,13 +257,13 @@ const ONLY_ME = /(?:for|only|just)(?:me|self|sender)|(?:me|self|local|sender)onl
 const ME =
   /^\s*(?:delete[ _-]?)?(?:(?:for|only|just)[ _-]?){0,2}(?:me|self|myself|sender)(?:[ _-]?only)?\s*$/i;
 
-/** Of a deletion, which nobody can take back: what is unclear is refused too. */
+/** Of a deletion, which nobody can take back: what is unclear, or asked for in other words, is refused. */
 export function refusedInDelete(name: string, value: unknown): string | undefined {
   if (isAbsent(value)) return undefined;
-  if (ONLY_ME.test(name)) return isFalse(value) ? undefined : `is not supported: ${ONLY_FOR_EVERYONE}`;
-  if (EVERYONE.test(name)) return isTrue(value) ? undefined : `must be true: ${ONLY_FOR_EVERYONE}`;
+  if (ONLY_ME.test(name)) return isFalse(value) ? undefined : `is not supported: ${FOR_WHOM}`;
+  if (EVERYONE.test(name)) return isTrue(value) ? undefined : `must be true: ${FOR_WHOM}`;
   const isDenied = WHOM.test(name) ? !isEveryone(value) : ME.test(shown(value));
-  return isDenied ? `must be everyone: ${ONLY_FOR_EVERYONE}` : undefined;
+  return isDenied ? `must be everyone: ${FOR_WHOM}` : undefined;
 }
 
 function refuseUnless(issue: string, isAsked: RefusedField["isAsked"], ...names: string[]): RefusedFields {

@@ -33,6 +33,7 @@ import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
 import {
+  deleteForMeRequest,
   deleteRequest,
   editRequest,
   pinRequest,
@@ -153,6 +154,10 @@ export class SandboxSession implements Session {
 
   pin(target: MessageRef, seconds: number, { id }: SandboxActionOptions): Promise<SendResult> {
     return this.#act(target.chat, (transport) => pinRequest(transport, target, seconds, id));
+  }
+
+  deleteForMe(target: MessageRef, { id }: SandboxActionOptions): Promise<SendResult> {
+    return this.#act(target.chat, (transport) => deleteForMeRequest(transport, target, id));
   }
 
   star(target: MessageRef, starred: boolean, { id }: SandboxActionOptions): Promise<SendResult> {

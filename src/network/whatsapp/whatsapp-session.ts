@@ -109,8 +109,12 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.pin(target, seconds, id));
   }
 
+  deleteForMe(target: MessageRef & { at: Date }): Promise<SendResult> {
+    return this.#out((outbox) => outbox.set(target, { deletes_sent_at: target.at }));
+  }
+
   star(target: MessageRef, starred: boolean): Promise<SendResult> {
-    return this.#out((outbox) => outbox.star(target, starred));
+    return this.#out((outbox) => outbox.set(target, { starred }));
   }
 
   markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {

@@ -6,7 +6,7 @@ import { filePart, fromMessage, textOf, unwrapped } from "../message-content.ts"
 import type { Network } from "../network.ts";
 import { type BinaryNode, bytes, node, seconds } from "../protocol/nodes.ts";
 import { signalAddress } from "../protocol/signal-end.ts";
-import { wrongInPin } from "./check-pin.ts";
+import { wrongInAct } from "./check-act.ts";
 import type { Envelope } from "./envelope.ts";
 import { sendReceipt } from "./receipts.ts";
 import { warningOf } from "./timers.ts";
@@ -129,8 +129,8 @@ function note(network: Network, handset: Handset, envelope: Envelope, message: p
   };
   const warning = from.number > 0 && warningOf(handset, from.person, to, message);
   if (warning) network.book.unhandled.push(`message ${id}, which will not disappear: ${warning}`);
-  const wrong = message.pinInChatMessage && from.number > 0 && wrongInPin(handset, envelope, message);
-  if (wrong) network.book.unhandled.push(`pin ${id}: ${wrong}`);
+  const wrong = from.number > 0 && wrongInAct(handset, envelope, message);
+  if (wrong) network.book.unhandled.push(`act ${id}: ${wrong}`);
   const action = actionOf(message);
   if (action) {
     if (!handset.kept(id)) handset.see({ ...who, ...action });

@@ -47,12 +47,13 @@ const STATUS = {
   read: "read",
   edit: "edited",
   delete: "deleted",
+  delete_for_me: "deleted",
   pin: "pinned",
   star: "starred",
 } as const;
 
 /** Their key in the network needs what only the log knows: who wrote the message. */
-const NEED_LOG: ReadonlySet<ActionRow["action"]> = new Set(["pin", "star"]);
+const NEED_LOG: ReadonlySet<ActionRow["action"]> = new Set(["pin", "star", "delete_for_me"]);
 
 /** Runs the action in the session's lane, and returns once the network has accepted it. */
 export function createActionRequester(deps: ActionRequesterDeps) {
@@ -60,8 +61,8 @@ export function createActionRequester(deps: ActionRequesterDeps) {
 
   return async (request: ActionRequest) => {
     const instance = await requireConnected(readInstance, request.instance_id);
-    const { jid, targets, edited } = await findTargets(deps, instance, request);
-    const body = { ...request.body, ...(request.action === "edit" && edited) };
+    const { jid, targets, edited, sent_at } = await findTargets(deps, instance, request);
+    const body = { ...request.body, ...(request.action === "edit" && edited), ...(sent_at && { sent_at }) };
     const id = await db
       .transaction()
       .execute((trx) => queueAction(trx, instance, { ...request, jid, targets, body }, ackTimeoutMs));
@@ -109,6 +110,8 @@ interface Targets {
   targets: ActionRow["target"];
   /** What an edit leaves unchanged: the media type and the mentions. */
   edited?: { media_type?: MediaType; mentions?: Jid[] };
+  /** Of a message that only the own phone deletes, in ISO 8601. */
+  sent_at?: string | undefined;
 }
 
 async function findTargets(
@@ -125,13 +128,14 @@ async function findTargets(
   for (const row of rows) requireAllowed(action, row);
   if (NEED_LOG.has(action) && rows.length === 0)
     throw new GatewayError("MESSAGE_NOT_FOUND", "The message is not in the log of the instance.");
-  if (action === "pin" && rows[0]) await requireGroupRight(deps.db, instance.id, rows[0].jid);
+  if (rows[0]) await requireRole(deps.db, action, rows[0]);
   const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
   const jid = rows[0]?.jid ?? named;
   if (!jid) throw notLogged();
   const content = rows[0]?.content;
   return {
     jid,
+    sent_at: action === "delete_for_me" ? rows[0]?.sent_at.toISOString() : undefined,
     targets: message_ids.map((id) => toTarget(action, id, byId.get(id))),
     edited: {
       ...(content?.kind === "media" && { media_type: content.media_type }),
@@ -215,7 +219,8 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (action === "read" && row.from_me)
     throw conflict("own", "A message that this instance has sent cannot be marked as read.");
   if (action !== "edit" && action !== "delete") return;
-  if (!row.from_me) throw conflict("not_own", "Only messages that this instance has sent can be changed.");
+  if (!row.from_me && !(action === "delete" && row.chat_type === "group"))
+    throw conflict("not_own", "Only messages that this instance has sent can be changed.");
   if (action === "edit" && !EDITABLE.has(row.type))
     throw conflict(
       "not_text",
@@ -226,16 +231,27 @@ function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   }
 }
 
-/** In a locked group only admins change what all members see. */
-async function requireGroupRight(db: Db, instanceId: number, group: Jid): Promise<void> {
+/** Only an admin deletes what another member of the group wrote, or pins in a locked group. */
+async function requireRole(
+  db: Db,
+  action: ActionRow["action"],
+  { instance_id, jid, chat_type, from_me }: MessageRow,
+): Promise<void> {
+  if (chat_type !== "group") return;
+  const needsAdmin =
+    (action === "delete" && !from_me) || (action === "pin" && (await isLocked(db, instance_id, jid)));
+  if (needsAdmin && !(await isAdmin(db, instance_id, jid, await findMe(db, instance_id))))
+    throw conflict("not_admin", "Only an admin of the group may do that.");
+}
+
+async function isLocked(db: Db, instanceId: number, group: Jid): Promise<boolean> {
   const found = await db
     .selectFrom("group_chat")
     .select("locked")
     .where("instance_id", "=", instanceId)
     .where("jid", "=", group)
     .executeTakeFirst();
-  if (found?.locked && !(await isAdmin(db, instanceId, group, await findMe(db, instanceId))))
-    throw conflict("not_admin", "Only an admin of the group may do that.");
+  return found?.locked === true;
 }
 
 function conflict(reason: string, message: string): GatewayError {

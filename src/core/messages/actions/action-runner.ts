@@ -37,6 +37,8 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
     reaction?: string;
     seconds?: number;
     starred?: boolean;
+    /** ISO 8601. */
+    sent_at?: string;
   };
 }
 
@@ -118,6 +120,8 @@ function perform(
       return session.edit?.(first, body.text ?? "", { id, ...editOf(body) });
     case "delete":
       return session.deleteForEveryone?.(first, { id });
+    case "delete_for_me":
+      return session.deleteForMe?.({ ...first, at: new Date(body.sent_at ?? 0) }, { id });
     case "pin":
       return session.pin?.(first, body.seconds ?? 0, { id });
     case "star":
@@ -158,13 +162,14 @@ async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<numb
   const { instance_id, jid: chat, target } = action;
   const change = await toChange(trx, action, at);
   if (change) return recordEvents(trx, (await applyMessageChange(trx, instance_id, change)).events);
+  if (action.action !== "read") return [];
   const ids = target.map(({ id }) => id);
   return recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }]);
 }
 
 async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageChange | undefined> {
   const [first] = action.target;
-  if (!first || action.action === "read") return undefined;
+  if (!first || action.action === "read" || action.action === "delete_for_me") return undefined;
   const { id, from_me } = first;
   const { reaction = "", text = "", seconds = 0, starred = false } = action.body;
   const about = { chat: action.jid, id, from_me, by: await findMe(trx, action.instance_id), at };

@@ -65,6 +65,32 @@ async function refusedAtOnce(act: () => Promise<unknown>, expected: object): Pro
   expect(await queued()).toBe(before);
 }
 
+describe("a deletion", () => {
+  const remove = (message_id: string, more = {}) =>
+    client().deleteMessage({ ...sales(), message_id, ...more });
+
+  test("by an admin of the group takes what another member wrote, and members without that role are refused", async () => {
+    const { jid, message_id } = await hearInGroup({ admin: true });
+    expect((await remove(message_id)).data).toEqual({ message_id, jid, status: "deleted" });
+    const event = await story.event("message.deleted", message_id);
+    expect(event.data).toMatchObject({ by: { phone: story.sales.phone }, message: { from_me: false } });
+    const other = await hearInGroup();
+    await refusedAtOnce(() => remove(other.message_id), conflict("not_admin"));
+  });
+
+  test("on the phone only leaves the message to everyone else and in the log", async () => {
+    const { message_id } = await hearInGroup();
+    const { data } = await remove(message_id, { for_everyone: false });
+    expect(data).toMatchObject({ message_id, status: "deleted" });
+    expect(await story.ledger({ action: "delete_for_me", target_id: message_id })).toHaveLength(1);
+    expect(await logged(message_id)).toMatchObject({ text: "Who comes?", deleted_at: null });
+    await refusedAtOnce(() => remove("3EB0000000000000000000", { for_everyone: false, number: ANA }), {
+      code: "MESSAGE_NOT_FOUND",
+      status: 404,
+    });
+  });
+});
+
 describe("a star", () => {
   const star = (message_id: string, more = {}) => client().starMessage({ ...sales(), message_id, ...more });
 

@@ -25,7 +25,7 @@ const RECORD_REQUESTS = `
         join sandbox.device o on o.phone = m.phone and o.account_id = m.account_id
           and o.linked_at is not null and o.unlinked_at is null
         where m.group_jid = g.jid and m.account_id = g.account_id and m.phone <> i.me
-      ) as is_paired, i.chat like '%@g.us' and i.action not in ('presence', 'star') and not exists (
+      ) as is_paired, i.chat like '%@g.us' and i.action not in ('presence', 'star', 'delete_for_me') and not exists (
         select from sandbox.group_member m
         where m.group_jid = g.jid and m.account_id = g.account_id and m.phone = i.me and (m.admin is not null or not g.announce)
       ) as is_barred, not exists (

@@ -16,7 +16,7 @@ export interface SandboxRequest {
   me: string;
   /** The recipient's name for this chat. */
   my_chat: Jid;
-  action: "send" | "edit" | "delete" | "react" | "pin" | "star" | "presence";
+  action: "send" | "edit" | "delete" | "react" | "pin" | "star" | "delete_for_me" | "presence";
   message_id: string | null;
   target_id: string | null;
   chat: string | null;
@@ -138,6 +138,15 @@ export function starRequest(
     own: { kind: "starred", body },
     rule: "accepted",
   };
+}
+
+/** Nobody hears of it: the phone keeps no copy here. */
+export function deleteForMeRequest(
+  transport: RequestContext,
+  target: MessageRef,
+  id: MessageId,
+): SandboxRequest {
+  return { ...requestOf(transport, "delete_for_me", id, target.id), rule: "accepted" };
 }
 
 export function presenceRequest(

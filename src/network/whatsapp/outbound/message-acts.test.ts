@@ -71,6 +71,31 @@ describe("a star", () => {
   });
 });
 
+describe("a deletion", () => {
+  it("on the phone only names the message and its time as the apps do", async () => {
+    const target = await hearInGroup("lid");
+    const at = new Date("2026-11-20T12:00:00.700Z");
+    const result = await listener.session.deleteForMe?.({ ...target, at }, { id: newMessageId() });
+    expect(result?.outcome).toBe("accepted");
+    expect(await lastSetting()).toEqual({
+      collection: "regular_high",
+      index: ["deleteMessageForMe", target.chat, target.id, "0", await lidOf(ana)],
+      action: expect.objectContaining({
+        deleteMessageForMeAction: { deleteMedia: true, messageTimestamp: "1795176000" },
+      }),
+    });
+    expect(await shownTo("deleted", target.id)).toEqual([]);
+  });
+
+  it.each(["lid", "pn"] as const)("by an admin of a group by %s names the writer", async (addressing) => {
+    const target = await hearInGroup(addressing);
+    await stage.control.changeGroup(ana, target.chat, { change: "promote", members: [me] });
+    const result = await listener.session.deleteForEveryone?.(target, { id: newMessageId() });
+    expect(result?.outcome).toBe("accepted");
+    await eventually(async () => expect(await shownTo("deleted", target.id)).toHaveLength(1));
+  });
+});
+
 describe("a pin", () => {
   it.each(["lid", "pn"] as const)(
     "in a group by %s names the writer as the group does",

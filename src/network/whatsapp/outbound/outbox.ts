@@ -120,8 +120,20 @@ export class Outbox {
     return this.#act(target, id, async (key) => writePin(key, seconds), PIN);
   }
 
-  star(target: MessageRef, starred: boolean): Promise<SendResult> {
-    return this.#set(target, { starred });
+  /** Changes what the own devices know of a message. */
+  async set(target: MessageRef, setting: MessageSetting): Promise<SendResult> {
+    const { sock, identities, memberAddresses } = this.#options;
+    try {
+      const [named = target] = await memberAddresses.addressTargets(target.chat, [target]);
+      const chat = await identities.addressOf(target.chat);
+      await sendAppPatch(sock, messagePatch({ ...named, chat }, setting));
+      return { outcome: "accepted", at: new Date() };
+    } catch (error) {
+      const failed = toFailedResult(error);
+      return failed.outcome === "refused"
+        ? settingRefused(failed.reason)
+        : sendFailureOf(error, sock.ws.isOpen);
+    }
   }
 
   async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
@@ -237,22 +249,6 @@ export class Outbox {
     if (!person?.phone) return undefined;
     if (isLidJid(address)) return person.jid;
     return person.lid ?? (await findNumbers(sock, [person.phone])).get(person.phone)?.lid ?? undefined;
-  }
-
-  /** Changes what the own devices know of a message. */
-  async #set(target: MessageRef, setting: MessageSetting): Promise<SendResult> {
-    const { sock, identities, memberAddresses } = this.#options;
-    try {
-      const [named = target] = await memberAddresses.addressTargets(target.chat, [target]);
-      const chat = await identities.addressOf(target.chat);
-      await sendAppPatch(sock, messagePatch({ ...named, chat }, setting));
-      return { outcome: "accepted", at: new Date() };
-    } catch (error) {
-      const failed = toFailedResult(error);
-      return failed.outcome === "refused"
-        ? settingRefused(failed.reason)
-        : sendFailureOf(error, sock.ws.isOpen);
-    }
   }
 
   async #do(act: () => Promise<unknown>): Promise<SendResult> {
