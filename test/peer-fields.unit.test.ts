@@ -95,9 +95,9 @@ const BODIES: readonly [
       gifAttribution: 1,
       viewOnce: true,
     },
-    ["mentionsEveryOne", "viewOnce"],
+    ["mentionsEveryOne"],
     [...IGNORED_OF_EVOLUTION, "gifAttribution"],
-    { type: "video", mime_type: "video/mp4", base64: "AAAA", file_name: "a.mp4" },
+    { type: "video", mime_type: "video/mp4", base64: "AAAA", file_name: "a.mp4", view_once: true },
   ],
   [
     "Evolution sendMedia 1",
@@ -437,7 +437,7 @@ const BODIES: readonly [
     "wuzapi chat/send/document",
     "sendMedia",
     { ...OF_WUZAPI, Document: "AAAA", FileName: "a.pdf", MimeType: "application/pdf", ViewOnce: true },
-    ["Id", "ContextInfo.IsForwarded", "ViewOnce"],
+    REFUSED_OF_WUZAPI,
     ["ContextInfo.Participant"],
   ],
   [
@@ -836,7 +836,6 @@ test.each<[Name, Body, string]>([
   ["sendLocation", { mentions_everyone: true }, "mentions_everyone"],
   ["send", { MENTION_ALL: 1 }, "MENTION_ALL"],
   ["sendText", { mentionedJid: ["all"] }, "mentionedJid"],
-  ["sendMedia", { mediaMessage: { media: "AAAA", viewOnce: true } }, "mediaMessage.viewOnce"],
   ["sendMedia", { viewonce: "true" }, "viewonce"],
   ["send", { "view-once": true }, "view-once"],
   ["sendText", { forwardingScore: 3 }, "forwardingScore"],
@@ -849,8 +848,6 @@ test.each<[Name, Body, string]>([
   ["sendText", { options: { ghost_mention: true } }, "options.ghost_mention"],
   ["sendText", { options: { mentionedList: ["all"] } }, "options.mentionedList"],
   ["sendText", { contextInfo: { mentionedJid: ["all"] } }, "contextInfo.mentionedJid"],
-  ["sendMedia", { options: { isViewOnce: true } }, "options.isViewOnce"],
-  ["sendMedia", { options: { viewOnce: true } }, "options.viewOnce"],
   ["send", { viewOnceMessage: { message: {} } }, "viewOnceMessage"],
   ["sendText", { editMessageId: "3EB0AA" }, "editMessageId"],
   ["sendText", { edit: KEY }, "edit"],
@@ -895,6 +892,10 @@ test.each<[Name, Body, Body]>([
   ["sendText", { preview_url: true }, { link_preview: true }],
   ["sendMedia", { url: URL, asVoice: true }, { ptt: true }],
   ["sendMedia", { url: URL, options: { asGif: true } }, { gif_playback: true }],
+  ["sendMedia", { url: URL, gif: true }, { gif_playback: true }],
+  ["sendMedia", { mediaMessage: { media: "AAAA", viewOnce: true } }, { view_once: true }],
+  ["sendMedia", { url: URL, options: { viewOnce: true } }, { view_once: true }],
+  ["send", { ViewOnce: true, url: URL }, { view_once: true }],
 ])("%s reads %j, which the clients of more gateways send", (name, body, meaning) => {
   expect(read(name, { number: NUMBER, text: "Hi", latitude: 1, longitude: 2, ...body })).toMatchObject(
     meaning,

@@ -32,7 +32,7 @@ interface List {
 }
 
 const { text, message_id } = contract.sendReply.input.shape;
-const { mime_type, file_name, caption } = contract.sendMedia.input.shape;
+const { mime_type, file_name, caption, view_once } = contract.sendMedia.input.shape;
 const { latitude, longitude, name, address } = contract.sendLocation.input.shape;
 
 const label = z.string().trim().min(1).max(1000);
@@ -72,13 +72,14 @@ export const SEND_TOOLS: readonly Tool[] = [
       mimeType: mime_type.describe("Default: detected from the content."),
       caption,
       fileName: file_name,
+      viewOnce: view_once,
     }),
     output: responseOf(contract.sendMedia),
-    run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...input }) =>
-      client.sendMedia(
-        { id: instanceId(id), url: mediaUrl, mime_type: mimeType, file_name: fileName, ...input },
-        options,
-      ),
+    run: ({ client, instanceId, options }, { instanceId: id, mediaUrl, mimeType, fileName, ...input }) => {
+      const { viewOnce, ...rest } = input;
+      const file = { url: mediaUrl, mime_type: mimeType, file_name: fileName, view_once: viewOnce };
+      return client.sendMedia({ id: instanceId(id), ...file, ...rest }, options);
+    },
   }),
   tool({
     name: "send_buttons",

@@ -173,7 +173,7 @@ describe.each(MCP_CLIENTS)("an assistant with the official client %s", (kind) =>
       ["get_messages", { number: ANA }, "number"],
       ["get_conversations", { phone: ANA, limit: 1 }, "phone"],
       ["send_message", { number: ANA, text: "x", mentions: ["all"] }, "mentions"],
-      ["send_media", { number: ANA, mediaUrl: "data:,x", viewOnce: true }, "viewOnce"],
+      ["send_media", { number: ANA, mediaUrl: "data:,x", isForwarded: true }, "isForwarded"],
       ["get_instances", { status: "connected" }, "status"],
       ["check_recipient", { jid: `${ben}@c.us`, number: ANA }, "number"],
       ["send_message", { to: ben, phone: ANA, text: "x" }, "phone"],

@@ -84,6 +84,8 @@ export interface MediaContent {
   gif_playback?: boolean;
   /** A round video note. */
   ptv?: boolean;
+  /** Phones show or play it only once. */
+  view_once?: boolean;
   /** A sticker that moves. */
   is_animated?: boolean;
   /** Of a PDF. */

@@ -116,6 +116,17 @@ export function describeReceiving(story: DriverStory): void {
       expect(await downloadWhole(listener.session, ref)).toBeUndefined();
     });
 
+    it("reports a file that phones show once, where the network gives it", async () => {
+      const listener = await story.pair();
+      const once = await listener.message(
+        await story.stage.contact.sendMessage({ ...PICTURE, view_once: true }),
+      );
+      expect(once.content).toMatchObject({ media_type: "image", view_once: true });
+      expect(await downloadWhole(listener.session, (once.content as MediaContent).ref)).toEqual(
+        Buffer.from(DOT),
+      );
+    });
+
     it("reports a reply with what it quotes", async () => {
       const listener = await story.pair();
       const id = await story.send(listener, text("Red or blue?"));

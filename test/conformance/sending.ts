@@ -75,6 +75,12 @@ export function describeSending(story: DriverStory): void {
       expect(Buffer.from((await story.stage.contact.file(id)) ?? [])).toEqual(Buffer.from(DOT));
     });
 
+    it("delivers a file that phones show once", async () => {
+      const listener = await story.pair();
+      await story.send(listener, { ...PICTURE, view_once: true });
+      expect((await story.seen("message")).content).toMatchObject({ media_type: "image", view_once: true });
+    });
+
     it("delivers a reply with what it quotes", async () => {
       const listener = await story.pair();
       const asked = await story.stage.contact.sendMessage(text("Which one?"));

@@ -42,13 +42,13 @@ export async function handleMessage(
   const { phone } = companion.person;
   const has_reporting = child(stanza, "reporting") !== undefined;
   const token = TOKENS.find((tag) => child(stanza, tag));
-  const polltype = child(stanza, "meta")?.attrs.polltype;
-  const about = { ...(token && { token }), ...(polltype && { polltype }) };
-  const sent = { id, phone, device: companion.number, to, type, has_reporting, ...about };
+  const meta = child(stanza, "meta")?.attrs ?? {};
+  const said = { type, has_reporting, media_types: mediaTypesOf(stanza), meta };
+  const sent = { id, phone, device: companion.number, to, ...said, ...(token && { token }) };
   const arrival: MessageRecord = { ...sent, at: Date.now(), ack: "ok" };
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   network.book.arrival(arrival);
-  if (type === "poll" && !polltype) network.book.unhandled.push(`poll ${id} without its type`);
+  if (type === "poll" && !meta.polltype) network.book.unhandled.push(`poll ${id} without its type`);
   const address = network.address(to);
   const refusal = refusalOf(network, companion, stanza, address);
   if (refusal || !address) {
@@ -62,6 +62,12 @@ export async function handleMessage(
   else if (settings.ackDelayMs > 0) setTimeout(() => connection.send(ack), settings.ackDelayMs);
   else connection.send(ack);
   spread(network, companion, address, stanza);
+}
+
+function mediaTypesOf(stanza: BinaryNode): string[] {
+  const addressed = childrenNamed(child(stanza, "participants"), "to");
+  const enc = [stanza, ...addressed].flatMap((one) => childrenNamed(one, "enc"));
+  return [...new Set(enc.flatMap(({ attrs }) => attrs.mediatype ?? []))];
 }
 
 const isTo = (network: Network, to: string, wanted: string): boolean =>

@@ -42,6 +42,7 @@ export interface SaidMedia {
   thumbnail?: string;
   gif_playback?: boolean;
   is_animated?: boolean;
+  view_once?: boolean;
   bytes?: Uint8Array;
 }
 

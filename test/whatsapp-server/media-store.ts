@@ -20,6 +20,7 @@ export interface FilePart extends proto.Message.IImageMessage {
   waveform?: Uint8Array | null;
   gifPlayback?: boolean | null;
   isAnimated?: boolean | null;
+  viewOnce?: boolean | null;
 }
 
 const MAC = 10;

@@ -54,6 +54,7 @@ export function toMessage(
           fileName: said.file_name,
           seconds: said.seconds,
           ...(said.media_type === "ptt" && { ptt: true }),
+          ...(said.view_once && { viewOnce: true }),
           contextInfo,
         },
       };
@@ -187,6 +188,7 @@ function bareFile(inner: proto.IMessage): SentContent | undefined {
     ...(part.caption && { caption: part.caption }),
     ...(part.fileName && { file_name: part.fileName }),
     ...(part.seconds && { seconds: part.seconds }),
+    ...(part.viewOnce && { view_once: true }),
     ...(type !== "image" && bareLook(part)),
   };
 }

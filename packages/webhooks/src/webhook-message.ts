@@ -94,6 +94,8 @@ type MessageFile = {
   size: number;
   sha256: string | null;
   seconds: number | null;
+  /** true: phones show or play the file only once. */
+  view_once?: boolean;
   /** Why a file is `failed` or `expired`. */
   reason: string | null;
 };

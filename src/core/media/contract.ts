@@ -98,6 +98,7 @@ export const media = named(
     size: z.number().meta({ type: "integer" }).describe("Bytes."),
     sha256: z.string().nullable(),
     seconds: z.number().nullable(),
+    view_once: z.boolean().optional().describe("true: phones show or play the file only once."),
     reason: z.string().nullable().describe("Why a file is `failed` or `expired`."),
   }),
 );

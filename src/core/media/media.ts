@@ -41,6 +41,7 @@ export function toMediaView(row: MediaColumns, media: Media) {
     size: row.media_size ?? media.size,
     sha256: row.media_sha256 ?? media.sha256 ?? null,
     seconds: media.seconds ?? null,
+    ...(media.view_once && { view_once: true }),
     reason: row.media_reason,
   };
 }

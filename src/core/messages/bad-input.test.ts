@@ -144,7 +144,16 @@ describe("a file", () => {
       { base64: inBase64(SAMPLE.webp), type: "sticker", caption: "Hi" },
       invalid("caption", "is not shown with a sticker"),
     ],
-    ["marked as view-once", { base64: png, viewOnce: true }, invalid("viewOnce", "not supported")],
+    [
+      "a document marked as view-once",
+      { base64: png, type: "document", viewOnce: true },
+      invalid("viewOnce", "only an image"),
+    ],
+    [
+      "a sticker marked as view-once",
+      { base64: png, type: "sticker", view_once: true },
+      invalid("view_once", "only an image"),
+    ],
     ["a picture sent as a GIF video", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
   ])("is rejected if it is %s", async (_, source, refusal) => {
     const file = typeof source === "function" ? source() : source;

@@ -197,7 +197,10 @@ const mediaFields = {
     .boolean()
     .optional()
     .describe("true: a video that plays in a loop without sound, like a GIF."),
-  view_once: z.boolean().optional().describe("Must not be true: view-once files are not supported yet."),
+  view_once: z
+    .boolean()
+    .optional()
+    .describe("true: phones show or play it only once. For an image, a video or a voice note."),
 };
 
 /** Names of a file that also say its type. */
@@ -231,7 +234,12 @@ const mediaAliases = {
   file_name: ["fileName", "filename", "docName", "file.filename", "FileName", "mediaMessage.fileName"],
   ptt: ["PTT", ...andInOptions("sendAudioAsVoice", "asVoice", "sendAsVoice", "isPtt", "voice")],
   ptv: ["asNote", ...andInOptions("isPtv", "asVideoNote")],
-  gif_playback: ["gifPlayback", ...andInOptions("sendVideoAsGif", "asGif", "sendAsGif", "isGif")],
+  gif_playback: ["gif", "gifPlayback", ...andInOptions("sendVideoAsGif", "asGif", "sendAsGif", "isGif")],
+  view_once: [
+    ...andInOptions("viewOnce", "isViewOnce", "asViewOnce", "sendAsViewOnce"),
+    "ViewOnce",
+    "mediaMessage.viewOnce",
+  ],
 };
 
 function isUpload(value: unknown): boolean {

@@ -105,15 +105,7 @@ const OF_ALL: RefusedFields = {
     "recipients",
     "broadcast",
   ),
-  ...refuseAll(
-    "is not supported: the message would stay visible. Send it without view_once",
-    "view_once",
-    "isViewOnce",
-    "asViewOnce",
-    "sendAsViewOnce",
-    "viewOnceMessage",
-    "mediaMessage.viewOnce",
-  ),
+  ...refuseAll("is not supported: send the file itself with view_once", "viewOnceMessage"),
   ...refuseAll(
     "is not a field of a send, which makes a new message. Change one with POST messages/edit",
     "edit",
@@ -214,6 +206,19 @@ const AS_TYPE: RefusedFields = {
 
 const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
 
+const VIEW_ONCE_NAMES = ["view_once", "isViewOnce", "asViewOnce", "sendAsViewOnce"];
+
+const NEVER_ONCE = refuseAll(
+  "is not supported: only an image, a video or a voice note can be shown once. Send it without view_once",
+  ...VIEW_ONCE_NAMES,
+);
+
+/** In a spelling that no alias has. */
+const ONCE_MISSPELT = refuseAll(
+  "is not a field of this send. Send view_once",
+  ...VIEW_ONCE_NAMES.map((name) => name.replace("_", "").toLowerCase()),
+);
+
 const LIVE = refuseAll(
   "is not supported: the place would not move. Send it without this field to show a fixed place",
   "live",
@@ -238,13 +243,13 @@ const OF_POLL = Object.fromEntries(
 );
 
 export const REFUSED_FIELDS = {
-  text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE },
-  media: { ...OF_ALL, ...OWN_ID, ...AS_TYPE, ...ALBUM, ...WITHOUT_TITLE },
-  location: { ...OF_ALL, ...OWN_ID, ...LIVE },
-  contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS },
-  reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE },
-  poll: { ...OF_POLL, ...OWN_ID },
-  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS },
+  text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE, ...NEVER_ONCE },
+  media: { ...OF_ALL, ...OWN_ID, ...AS_TYPE, ...ALBUM, ...WITHOUT_TITLE, ...ONCE_MISSPELT },
+  location: { ...OF_ALL, ...OWN_ID, ...LIVE, ...NEVER_ONCE },
+  contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS, ...NEVER_ONCE },
+  reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE, ...NEVER_ONCE },
+  poll: { ...OF_POLL, ...OWN_ID, ...NEVER_ONCE },
+  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS, ...ONCE_MISSPELT },
 } as const;
 
 const FOR_WHOM = "send for_everyone, which is true unless only the phone shall lose the message";

@@ -22,10 +22,12 @@ export interface MessageRecord {
   type: string;
   /** Has a reporting token. Baileys' tokens are invalid. */
   has_reporting: boolean;
+  /** The kinds of file that its ciphertexts name. */
+  media_types: string[];
+  /** What it says to the network itself. */
+  meta: Record<string, string>;
   /** Proves that the recipient accepts messages. */
   token?: "tctoken" | "cstoken";
-  /** Of a poll or a vote. */
-  polltype?: string;
   at: number;
   ack: "ok" | "lost" | "cut" | number;
 }

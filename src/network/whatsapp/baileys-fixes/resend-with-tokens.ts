@@ -13,7 +13,7 @@ import type { Jid } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import { detachListeners } from "../stanzas/detach-listeners.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
-import { withPollStanza } from "../stanzas/poll-stanza.ts";
+import { withMeta } from "../stanzas/with-meta.ts";
 
 type RelayOptions = Parameters<WASocket["relayMessage"]>[2];
 
@@ -110,7 +110,7 @@ async function resend(
     ? { participant: { jid: isNamedSo ? from : deviceOf(chat, device), count } }
     : { useUserDevicesCache: false };
   const introduction = isOwn ? {} : await introduce(chat, isForDevice);
-  await sock.relayMessage(chat, message, withPollStanza(message, { messageId: id, ...to, ...introduction }));
+  await sock.relayMessage(chat, message, withMeta({ messageId: id, ...to, ...introduction }, message));
 }
 
 /** A request may name its device by the other address of its person. */

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { SAMPLE } from "../../../../test/sample-files.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { MediaContent, MediaType } from "../../driver.ts";
+import type { MediaContent, MediaType, MessageId } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 
 let stage: WhatsAppStage;
@@ -31,6 +31,11 @@ async function send(media_type: MediaType, mime_type: string, bytes: Buffer, loo
   return { id, content: seen?.type === "message" ? seen.content : undefined };
 }
 
+/** The stanza of the message, as the network got it. */
+async function arrivalOf(id: string) {
+  return (await stage.control.ledger()).arrivals.find((one) => one.id === id);
+}
+
 it("a voice note arrives with its waveform and its length in seconds", async () => {
   const look = { waveform: Array.from({ length: 64 }, (_, n) => n), seconds: 7 };
   const { content } = await send("ptt", "audio/ogg; codecs=opus", SAMPLE.opus, look);
@@ -57,6 +62,55 @@ it("an animated sticker arrives as an animated sticker", async () => {
   const look = { width: 512, height: 512, is_animated: true };
   const { content } = await send("sticker", "image/webp", SAMPLE.webp, look);
   expect(content).toMatchObject({ media_type: "sticker", ...look });
+});
+
+describe("a file that phones show once", () => {
+  it.each([
+    ["image", "image/png", SAMPLE.png, "image"],
+    ["video", "video/mp4", SAMPLE.mp4, "video"],
+    ["ptt", "audio/ogg; codecs=opus", SAMPLE.opus, "ptt"],
+  ] as const)("is marked as WhatsApp Web marks it: %s", async (type, mime_type, bytes, media_type) => {
+    const { id, content } = await send(type, mime_type, bytes, { view_once: true });
+    expect(content).toMatchObject({ media_type: type, view_once: true });
+    expect(await arrivalOf(id)).toMatchObject({
+      type: "media",
+      media_types: [media_type],
+      meta: { view_once: "true" },
+    });
+  });
+
+  it("is told apart from any other file", async () => {
+    const { id, content } = await send("image", "image/png", SAMPLE.png, {});
+    expect(content).not.toHaveProperty("view_once");
+    expect(await arrivalOf(id)).toMatchObject({ media_types: ["image"], meta: {} });
+  });
+
+  it("is marked again for a phone that could not read it", async () => {
+    const { id } = await send("image", "image/png", SAMPLE.png, { view_once: true });
+    await stage.control.requestRetry(stage.contact.number, id);
+    await eventually(async () => {
+      const { arrivals } = await stage.control.ledger();
+      const metas = arrivals.filter((one) => one.id === id).map(({ meta }) => meta);
+      expect(metas).toEqual([{ view_once: "true" }, { view_once: "true" }]);
+    });
+  });
+
+  it.each(["viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"])(
+    "is known by the wrapper %s of an older phone",
+    async (wrapper) => {
+      const audioMessage = { mimetype: "audio/ogg; codecs=opus", ptt: true, fileLength: 3 };
+      const message = { [wrapper]: { message: { audioMessage } } };
+      const id = await stage.control.sendMessage(stage.contact.number, stage.phone.number, {
+        kind: "raw",
+        message,
+      });
+      expect((await listener.message(id as MessageId)).content).toMatchObject({
+        kind: "media",
+        media_type: "ptt",
+        view_once: true,
+      });
+    },
+  );
 });
 
 it.each([

@@ -24,7 +24,7 @@ import { findNumbers } from "../operations/find-numbers.ts";
 import { type MessageSetting, messagePatch } from "../operations/message-patch.ts";
 import { errorCodeOf, toFailedResult } from "../operations/operation-error.ts";
 import { applyTimer } from "../stanzas/chat-timer.ts";
-import { withPollStanza } from "../stanzas/poll-stanza.ts";
+import { withMeta } from "../stanzas/with-meta.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
 import { writeContent, writeEdit, writePin, writeReaction, writeRevoke } from "../wire/write-content.ts";
@@ -264,7 +264,7 @@ export class Outbox {
     await nextTurn();
     return this.#options.acks.wait(options.messageId, async () => {
       const introduction = isGroupJid(to) ? {} : await this.introduce(to);
-      return this.#relayMessage(to, message, withPollStanza(message, merge(introduction, options))).then(
+      return this.#relayMessage(to, message, merge(withMeta(introduction, message), options)).then(
         () => undefined,
         (error) => refusedByBaileys(to, error),
       );

@@ -186,6 +186,18 @@ export function openMessage(message: WireMessage): WireMessage {
   return opened;
 }
 
+/** Whether the message is in a wrapper of files that phones show once. */
+export function isViewOnce(message: WireMessage): boolean {
+  let opened: WireMessage | undefined = message;
+  for (let i = 0; opened && i < MOST_WRAPPERS; i++) {
+    if (VIEW_ONCE.some((field) => opened?.[field])) return true;
+    opened = innerMessage(opened);
+  }
+  return false;
+}
+
+const VIEW_ONCE = ["viewOnceMessage", "viewOnceMessageV2", "viewOnceMessageV2Extension"] as const;
+
 function innerMessage(message: WireMessage): WireMessage | undefined {
   for (const [field, value] of fieldsOf(message)) {
     const inner = MESSAGE_FIELDS[field] === "opened" && (value as { message?: WireMessage | null }).message;

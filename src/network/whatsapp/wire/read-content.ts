@@ -95,6 +95,7 @@ function readMedia(message: Message, name: StoredMessageKey | undefined): MediaC
       ...(file.caption && { caption: file.caption }),
       ...(sha256 && { sha256 }),
       ...(file.seconds && { seconds: file.seconds }),
+      ...(file.viewOnce && { view_once: true }),
       ref: { ...toMediaRef(file, type), ...(name && { message: name }) },
     };
   }

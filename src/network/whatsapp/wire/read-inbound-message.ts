@@ -17,7 +17,7 @@ import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "../stanzas/chat-timer.ts";
 import { isBroadcastList, parseTimestamp } from "../stanzas/stanza.ts";
-import { associationUseOf, openMessage } from "./message-fields.ts";
+import { associationUseOf, isViewOnce, openMessage } from "./message-fields.ts";
 import { readContent } from "./read-content.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
 import { editedTextOf, editTime, readSealed, type SealedEvent } from "./sealed/read-sealed.ts";
@@ -49,7 +49,7 @@ export async function readInboundMessage(
   const read = (one: WireMessage) => readContent(one, (jid) => identities.isMe(jid), nameOf(message.key));
   const change = readChange(frame, body, read);
   if (change) return change.event;
-  const found = read(body) ?? (undecoded && UNDECODED);
+  const found = readWrapped(message.message, read(body)) ?? (undecoded && UNDECODED);
   if (!found) return undefined;
   const content = await withPhoneNumbers(found, frame);
   const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
@@ -58,6 +58,15 @@ export async function readInboundMessage(
   if (content.kind === "unsupported") keepBytes(event.message, undecoded ?? rawBytesOf(message.message));
   if (stanza.offline !== undefined) event.message.offline = true;
   return event;
+}
+
+/** What the wrappers of a message say of its file. */
+function readWrapped(
+  whole: WireMessage | null | undefined,
+  content: InboundContent | undefined,
+): InboundContent | undefined {
+  if (content?.kind !== "media" || !isViewOnce(whole ?? {})) return content;
+  return { ...content, view_once: true };
 }
 
 async function learnTimer(

@@ -94,18 +94,26 @@ function writeMedia(
 ): Message {
   const { caption, file_name, media_type, width, height } = content;
   const common = { ...file, mimetype: content.mime_type, contextInfo };
+  // Without the wrapper of older clients: WhatsApp Web marks the file itself.
+  const once = content.view_once && { viewOnce: true };
   const seconds = content.seconds ?? file?.seconds ?? undefined;
   switch (media_type) {
     case "image":
-      return { imageMessage: { ...common, caption } };
+      return { imageMessage: { ...common, caption, ...once } };
     case "video": {
-      const video = { ...common, caption, seconds, ...writeVideoPreview(content) };
+      const video = { ...common, caption, seconds, ...writeVideoPreview(content), ...once };
       return content.ptv ? { ptvMessage: video } : { videoMessage: video };
     }
     case "audio":
     case "ptt":
       return {
-        audioMessage: { ...common, seconds, ptt: media_type === "ptt", waveform: writeWaveform(content) },
+        audioMessage: {
+          ...common,
+          seconds,
+          ptt: media_type === "ptt",
+          waveform: writeWaveform(content),
+          ...once,
+        },
       };
     case "document":
       return writeDocument({

@@ -10,7 +10,7 @@ import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
 import { type PollInput, readPollInput } from "../../polls/read-poll-input.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
-import { type MediaOptions, readMedia, type StorageOwner } from "./read-media.ts";
+import { type MediaOptions, readMedia, SHOWN_ONCE, type StorageOwner } from "./read-media.ts";
 
 /** All fields of all send routes. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]> & PollInput>;
@@ -110,6 +110,8 @@ async function readBody(
   kind: ContentKind,
   input: SendInput,
 ): Promise<StoredContent> {
+  if (kind !== "media" && input.view_once)
+    throw invalidField("view_once", `is not allowed here: ${SHOWN_ONCE}`, "not_allowed_here");
   switch (kind) {
     case "text":
     case "reply":

@@ -42,6 +42,7 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   gif_playback?: boolean;
   /** A video note. */
   ptv?: boolean;
+  view_once?: boolean;
 }
 
 export interface MediaOptions extends FetchMediaOptions {
@@ -86,7 +87,7 @@ export async function readMedia(
   options: MediaOptions & StorageOwner,
 ): Promise<StoredMedia> {
   const { db, account_id } = options;
-  const file = new OutgoingFile(db, account_id);
+  let file = new OutgoingFile(db, account_id);
   try {
     await requireStorageQuota(db, account_id, 1);
     const source = await storeMediaInput(file, input, { ...options, tenant: { account_id } });
@@ -109,6 +110,7 @@ export async function readMedia(
             "not_allowed_here",
           )
         : invalidField("caption", `is not shown with ${bare}: send it as a text`, "not_allowed_here");
+    requireShownOnce(input, detected);
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField(
@@ -122,11 +124,29 @@ export async function readMedia(
       { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
       { db, converter: options.converter.forAccount(account_id), field: source.field },
     );
+    file = fitted.file;
+    requireShownOnce(input, fitted);
     return toStored(fitted, input, source);
   } catch (error) {
     await file.discard().catch(() => {});
     throw error;
   }
+}
+
+/** What phones show or play once. */
+export const SHOWN_ONCE =
+  "phones show only an image, a video or a voice note once, and no GIF and no round video";
+
+/** A conversion may make a GIF or a document of it. */
+function requireShownOnce(
+  { view_once, gif_playback, ptv }: MediaInput,
+  file: Pick<ReceivedFile, "media_type" | "gif_playback">,
+): void {
+  const isLoop = gif_playback || file.gif_playback || ptv;
+  if (view_once && (isLoop || !["image", "video", "ptt"].includes(file.media_type)))
+    throw invalidField("view_once", `is not allowed here: ${SHOWN_ONCE}`, "wrong_file_type", {
+      expected: "image, video, ptt",
+    });
 }
 
 /** What a file must be. What its form or data URI says counts as said by the caller. */
@@ -146,6 +166,7 @@ function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: S
     size: file.size,
     ...(file_name && { file_name }),
     ...(input.caption && showsCaption(facts) && { caption: input.caption }),
+    ...(input.view_once && { view_once: true }),
     upload: file.id,
   };
 }

@@ -75,7 +75,7 @@ describe("a poll that is sent", () => {
         }),
       );
       const { arrivals } = await stage.control.ledger();
-      expect(arrivals.find((one) => one.id === id)).toMatchObject({ type: "poll", polltype: "creation" });
+      expect(arrivals.find((one) => one.id === id)).toMatchObject({ type: "poll", meta: { polltype: "creation" } });
     }
   });
 });
