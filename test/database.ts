@@ -31,6 +31,8 @@ async function createDatabase(server: string, from: string): Promise<TestDatabas
   await runAsAdmin(server, `create database ${name} ${from}`);
   const url = server.replace(/\/\w+$/, `/${name}`);
   const database = openDatabase(url);
+  // A machine that stands still for seconds is no absent database.
+  database.pool.options.connectionTimeoutMillis = 60_000;
   const drop = async (): Promise<void> => {
     if (!database.pool.ending) await database.close();
     // Only a superuser may end an autovacuum in it.
