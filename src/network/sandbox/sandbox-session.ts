@@ -17,18 +17,13 @@ import type {
   ProfileOperations,
 } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
-import {
-  createOperationRunner,
-  type NetworkAction,
-  type RunOperation,
-  rejected,
-  succeeded,
-} from "./connection/network-action.ts";
+import { createOperationRunner, type RunOperation, succeeded } from "./connection/network-action.ts";
 import type { SandboxConnection } from "./connection/sandbox-connection.ts";
 import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
-import { toGroup } from "./inbox/group-event.ts";
 import { chatOperations } from "./operations/chat-operations.ts";
 import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
+import { groupOperations } from "./operations/group-operations.ts";
+import { profileOperations } from "./operations/profile-operations.ts";
 import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
@@ -47,34 +42,8 @@ import {
 import { failedResult, NOT_CONNECTED } from "./requests/send-results.ts";
 import { SandboxConnectionLoop } from "./sandbox-connection-loop.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
-import { identityOf, phoneOf } from "./sandbox-numbers.ts";
-import {
-  changeGroup,
-  changeParticipants,
-  createGroup,
-  joinGroup,
-  leaveGroup,
-  toStoredGroup,
-  validateGroupChange,
-} from "./world/change-group.ts";
-import { findGroupsOf, isRejected, requireMembership } from "./world/group-store.ts";
+import { phoneOf } from "./sandbox-numbers.ts";
 import { loadMedia, storeMedia } from "./world/media-store.ts";
-import { findProfile, saveProfile } from "./world/person-store.ts";
-import { replacePicture } from "./world/picture-store.ts";
-
-const MAX_NAME = 25;
-
-const MAX_ABOUT = 139;
-
-/** The privacy settings of a phone that has changed none. */
-const PRIVACY = {
-  readreceipts: "all",
-  profile: "all",
-  status: "all",
-  online: "all",
-  last: "all",
-  groupadd: "all",
-};
 
 interface SandboxActionOptions {
   id: MessageId;
@@ -209,102 +178,4 @@ export class SandboxSession implements Session {
   #requestContext({ me, session }: SandboxConnection, to: Jid): RequestContext {
     return { me, session, to, timing: this.#runtime.timing };
   }
-}
-
-function groupOperations(run: RunOperation): GroupOperations {
-  return {
-    list: () =>
-      run({ action: "groups" }, async (acting) => {
-        const groups = await findGroupsOf(acting, acting.actor.phone);
-        return succeeded(groups.map((group) => toGroup(toStoredGroup(group))));
-      }),
-
-    get: (jid) =>
-      run({ action: "group", chat: jid }, async (acting) => {
-        const group = await requireMembership(acting, jid);
-        return isRejected(group) ? group : succeeded(toGroup(toStoredGroup(group)));
-      }),
-
-    create: (subject, participants) =>
-      run({ action: "group_create" }, async (acting) => {
-        const problem = validateGroupChange({ subject });
-        if (problem) return rejected("VALIDATION_ERROR", problem);
-        const { group, results } = await createGroup(acting, subject, participants);
-        return succeeded({ group: toGroup(group), results });
-      }),
-
-    updateParticipants: (jid, action, participants) =>
-      run({ action: `group_${action}`, chat: jid }, (acting) =>
-        changeParticipants(acting, jid, action, participants),
-      ),
-
-    update: (jid, change) =>
-      run({ action: "group_update", chat: jid }, (acting) => changeGroup(acting, jid, change)),
-
-    invite: (jid) =>
-      run({ action: "group_invite", chat: jid }, async (acting) => {
-        const group = await requireMembership(acting, jid, { asAdmin: true });
-        return isRejected(group) ? group : succeeded(group.invite);
-      }),
-
-    join: (invite) => run({ action: "group_join" }, (acting) => joinGroup(acting, invite)),
-
-    leave: (jid) => run({ action: "group_leave", chat: jid }, (acting) => leaveGroup(acting, jid)),
-  };
-}
-
-function profileOperations(run: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
-  return {
-    get: () =>
-      run({ action: "profile" }, async (acting) => {
-        const { actor } = acting;
-        const { about, picture, business } = await findProfile(acting, actor.phone);
-        return succeeded({
-          ...identityOf(actor),
-          about,
-          picture_url: pictureUrl(picture),
-          is_business: business !== null,
-          business,
-          privacy: PRIVACY,
-        });
-      }),
-
-    setName: (name) =>
-      run({ action: "set_name" }, async (acting) => {
-        if (name === "" || name.length > MAX_NAME) {
-          return rejected("VALIDATION_ERROR", `The name must have 1 to ${MAX_NAME} characters.`);
-        }
-        await rename(acting, name);
-        return succeeded(null);
-      }),
-
-    setAbout: (about) =>
-      run({ action: "set_about" }, async (acting) => {
-        if (about.length > MAX_ABOUT) {
-          return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
-        }
-        await saveProfile(acting, acting.actor.phone, { about: about || null });
-        return succeeded(null);
-      }),
-
-    setPicture: (image) =>
-      run({ action: "set_picture" }, async (acting) => {
-        const { client, actor } = acting;
-        const { picture } = await findProfile(acting, actor.phone);
-        await saveProfile(acting, actor.phone, { picture: await replacePicture(client, picture, image) });
-        return succeeded(null);
-      }),
-  };
-}
-
-/** Chats that receive a message after this see the new name. */
-async function rename(acting: NetworkAction, name: string): Promise<void> {
-  const { client, account_id, actor } = acting;
-  await saveProfile(acting, actor.phone, { name });
-  await client.query(
-    `update sandbox.device set push_name = $3
-     where phone = $2 and account_id = $1 and linked_at is not null and unlinked_at is null`,
-    [account_id, actor.phone, name],
-  );
-  actor.push_name = name;
 }
