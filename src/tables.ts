@@ -695,6 +695,8 @@ export interface GroupChatTable {
   owner: string | null;
   announce: boolean;
   locked: boolean;
+  join_approval: boolean;
+  members_can_add: boolean;
   participants: Json<
     { jid: string; lid: string | null; phone: string | null; admin: "admin" | "superadmin" | null }[]
   >;

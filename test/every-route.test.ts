@@ -286,10 +286,18 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     );
     const { data: invite } = await client.getGroupInvite({ id, jid });
     expect(invite).toMatchObject({ jid, url: `https://chat.whatsapp.com/${invite.code}` });
+    const { data: renewed } = await client.revokeGroupInvite({ id, jid });
+    expect(await refusal(client.previewGroup({ id, code: invite.code }))).toBe("NOT_FOUND");
+    expect((await client.previewGroup({ id, code: renewed.url })).data).toMatchObject({ jid, name: "Crew" });
+    await client.updateGroupSettings({ id, jid, join_approval: true, members_can_add: false });
+    expect((await client.listJoinRequests({ id, jid })).data).toEqual([]);
+    const answer = { id, jid, action: "approve" as const, participants: [ana] };
+    expect((await client.answerJoinRequests(answer)).data).toMatchObject([{ status: 404, success: false }]);
+    await client.updateGroupSettings({ id, jid, join_approval: false });
     expect((await client.leaveGroup({ id, jid })).data).toEqual({ jid });
     expect(await refusal(client.getGroup({ id, jid }))).toBe("FORBIDDEN");
     expect(await refusal(client.sendText({ id, jid, text: "Still?" }))).toBe("RECIPIENT_NOT_FOUND");
-    expect((await client.joinGroup({ id, code: invite.url })).data).toEqual({ jid });
+    expect((await client.joinGroup({ id, code: renewed.url })).data).toEqual({ jid });
     expect((await client.getGroup({ id, jid })).data).toMatchObject({ name: "Crew", size: 3 });
   });
 

@@ -23,6 +23,7 @@ export function networkControlsOf(control: WhatsAppControl, phone: string, conta
     async changeGroup(by, group, change) {
       for (const one of toGroupChanges(change)) await control.changeGroup(by, group, one);
     },
+    joinGroup: async (by, group) => void (await control.joinGroup(by, group)),
     phone: () => control.person(phone),
     async chat(chat) {
       const { lid } = chat.endsWith("@g.us") ? { lid: chat } : await control.person(chat);
@@ -52,6 +53,8 @@ function toGroupChanges(change: NetworkGroupChange): ServerGroupChange[] {
   if ("description" in change) return [{ change: "description", description: change.description }];
   if ("announce" in change) return [{ change: change.announce ? "announcement" : "not_announcement" }];
   if ("locked" in change) return [{ change: change.locked ? "locked" : "unlocked" }];
+  if ("join_approval" in change) return [{ change: "approval", on: change.join_approval }];
+  if ("members_can_add" in change) return [{ change: "member_add_mode", everybody: change.members_can_add }];
   throw new Error("The phone changes no pictures.");
 }
 

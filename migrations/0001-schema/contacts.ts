@@ -67,6 +67,8 @@ create table group_chat (
   owner text,
   announce boolean not null,
   locked boolean not null,
+  join_approval boolean not null,
+  members_can_add boolean not null,
   participants jsonb not null,
   group_created_at timestamptz,
   read_at timestamptz not null default now(),

@@ -69,6 +69,8 @@ create table sandbox.group_chat (
   owner text,
   announce boolean not null default false,
   locked boolean not null default false,
+  join_approval boolean not null default false,
+  members_can_add boolean not null default true,
   invite text not null,
   picture text,
   created_at timestamptz not null default now(),
@@ -84,6 +86,13 @@ create table sandbox.group_member (
   primary key (account_id, group_jid, phone)
 );
 create index group_member_phone on sandbox.group_member (account_id, phone);
+create table sandbox.group_request (
+  account_id bigint not null,
+  group_jid text not null,
+  phone text not null,
+  requested_at timestamptz not null default now(),
+  primary key (account_id, group_jid, phone)
+);
 
 create table sandbox.message (
   account_id bigint not null,

@@ -243,6 +243,15 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
         .describe("What changed; empty: something else, such as the picture."),
     }),
   },
+  "group.join_requested": {
+    when: "a person asks to join a group of which the instance is an admin",
+    data: z.object({
+      jid: z.string(),
+      person: sender,
+      method: text.describe("The network's word for how the person asked, such as `invite_link`."),
+      at: time,
+    }),
+  },
   "call.received": {
     when: "a person calls the instance",
     data: z.object({ call_id: z.string(), from: sender, video: z.boolean(), at: time }),

@@ -196,6 +196,8 @@ export type NetworkEvent =
       file: MediaContent;
     }
   | { type: "group_updated"; group: Jid; at: Date; change: GroupUpdate }
+  /** People ask to join a group of which the instance is an admin. */
+  | { type: "group_join_requested"; group: Jid; at: Date; who: Identity[]; method: string | null }
   | { type: "contact_updated"; contact: ContactUpdate }
   /** The paired phone's profile name, if it arrives after `connected` or changes on the phone. */
   | { type: "profile_updated"; name: string }

@@ -107,6 +107,8 @@ export interface SandboxControl {
     action: ParticipantAction,
     participants: string[],
   ): Promise<OperationResult<ParticipantResult[]>>;
+  /** A person uses the invitation of a group. Returns whether an admin must approve it. */
+  joinGroup(group: Jid, from: string): Promise<OperationResult<{ is_waiting: boolean }>>;
   /** A person changes one setting of a group. */
   changeGroup(group: Jid, from: string, change: GroupChange): Promise<OperationResult<null>>;
   /**

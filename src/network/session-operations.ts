@@ -94,9 +94,29 @@ export interface Group {
   announce: boolean;
   /** Only admins can change the settings. */
   locked: boolean;
+  /** An admin must approve everybody who joins by the invitation link. */
+  join_approval: boolean;
+  /** All members can add people; otherwise only admins. */
+  members_can_add: boolean;
   created_at: Date | null;
   participants: GroupParticipant[];
 }
+
+/** What an invitation shows of a group before one joins. */
+export interface GroupPreview
+  extends Pick<Group, "jid" | "subject" | "description" | "owner" | "join_approval" | "created_at"> {
+  size: number;
+}
+
+/** A person who waits for the approval of an admin. */
+export interface JoinRequest {
+  who: Identity;
+  /** The network's word for how the person asked, such as `invite_link` or `non_admin_add`. */
+  method: string | null;
+  requested_at: Date | null;
+}
+
+export type JoinRequestAction = "approve" | "reject";
 
 export type ParticipantAction = "add" | "remove" | "promote" | "demote";
 
@@ -106,6 +126,8 @@ export interface GroupUpdate {
   description?: string | null;
   announce?: boolean;
   locked?: boolean;
+  join_approval?: boolean;
+  members_can_add?: boolean;
   participants?: { action: ParticipantAction; who: GroupParticipant[] };
   /** The whole group as it is now. */
   group?: Group;
@@ -129,7 +151,9 @@ export type GroupChange =
   | { description: string }
   | { image: Uint8Array | null }
   | { announce: boolean }
-  | { locked: boolean };
+  | { locked: boolean }
+  | { join_approval: boolean }
+  | { members_can_add: boolean };
 
 /**
  * The stage of a pairing's passkey ceremony: the browser signs, the phone responds, the user compares the
@@ -236,7 +260,17 @@ export const SESSION_OPERATIONS = {
     update: operation<[group: Jid, change: GroupChange], null>(),
     /** The code of the invitation link. */
     invite: operation<[group: Jid], string>(),
+    /** Makes the invitation invalid, and returns the code of the new one. */
+    revokeInvite: operation<[group: Jid], string>(),
+    preview: operation<[code: string], GroupPreview>(),
+    /** CONFLICT if an admin must approve it: the request is then made. */
     join: operation<[code: string], Jid>(),
+    requests: operation<[group: Jid], JoinRequest[]>(),
+    /** The status of a person who has not asked is 404. */
+    updateRequests: operation<
+      [group: Jid, action: JoinRequestAction, people: readonly Jid[]],
+      ParticipantResult[]
+    >(),
     leave: operation<[group: Jid], null>(),
   },
   /** The passkey ceremony; CONFLICT if the ceremony is not at this step. */

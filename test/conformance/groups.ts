@@ -99,6 +99,8 @@ export function describeGroups(story: OperationStory): void {
         { image: JPEG },
         { announce: true },
         { locked: true },
+        { join_approval: true },
+        { members_can_add: false },
       ];
       for (const change of changes) done(await story.session.groups.update(group, change));
       expect(await story.world.group(group)).toMatchObject({
@@ -107,12 +109,20 @@ export function describeGroups(story: OperationStory): void {
         has_picture: true,
         announce: true,
         locked: true,
+        join_approval: true,
+        members_can_add: false,
+      });
+      expect(done(await story.session.groups.get(group))).toMatchObject({
+        join_approval: true,
+        members_can_add: false,
       });
       const opposites: GroupChange[] = [
         { description: "" },
         { image: null },
         { announce: false },
         { locked: false },
+        { join_approval: false },
+        { members_can_add: true },
       ];
       for (const change of opposites) done(await story.session.groups.update(group, change));
       expect(await story.world.group(group)).toMatchObject({
@@ -120,7 +130,22 @@ export function describeGroups(story: OperationStory): void {
         has_picture: false,
         announce: false,
         locked: false,
+        join_approval: false,
+        members_can_add: true,
       });
+    });
+
+    it("lets members add people only where the group lets them", async () => {
+      const [ana, bia] = [await story.world.addPerson(), await story.world.addPerson()];
+      const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
+      const { groups } = story.session;
+      expect(done(await groups.updateParticipants(group, "add", [ana.jid]))).toEqual([
+        { jid: ana.jid, status: 200 },
+      ]);
+      await story.world.changeGroup(story.contact, group, { members_can_add: false });
+      expect(await groups.updateParticipants(group, "add", [bia.jid])).toMatchObject(refused("FORBIDDEN"));
+      const { members } = await story.world.group(group);
+      expect(Object.keys(members).sort()).toEqual([story.contact, story.phone, ana.number].sort());
     });
 
     it("is refused operations that are for admins only", async () => {
@@ -128,7 +153,11 @@ export function describeGroups(story: OperationStory): void {
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       const { groups } = story.session;
       expect(await groups.updateParticipants(group, "promote", [jid])).toMatchObject(refused("FORBIDDEN"));
-      expect(await groups.update(group, { announce: true })).toMatchObject(refused("FORBIDDEN"));
+      for (const change of [{ announce: true }, { join_approval: true }, { members_can_add: false }])
+        expect(await groups.update(group, change)).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.revokeInvite(group)).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.requests(group)).toMatchObject(refused("FORBIDDEN"));
+      expect(await groups.updateRequests(group, "approve", [jid])).toMatchObject(refused("FORBIDDEN"));
       await story.world.changeGroup(story.contact, group, { locked: true });
       expect(await groups.update(group, { subject: "Mine" })).toMatchObject(refused("FORBIDDEN"));
       expect(await groups.update(group, { image: JPEG })).toMatchObject(refused("FORBIDDEN"));
@@ -166,11 +195,84 @@ export function describeGroups(story: OperationStory): void {
       expect(await story.session.groups.join("NoSuchInvitation123456")).toMatchObject(refused("NOT_FOUND"));
     });
 
+    it("sees the group of an invitation before it joins, and nothing by one that was revoked", async () => {
+      const theirs = await story.world.addGroup("Theirs", [story.contact]);
+      const { invite } = await story.world.group(theirs);
+      expect(done(await story.session.groups.preview(invite))).toEqual({
+        jid: theirs,
+        subject: "Theirs",
+        description: null,
+        owner: story.stage.contact.jid,
+        join_approval: false,
+        created_at: expect.any(Date),
+        size: 1,
+      });
+      expect((await story.world.group(theirs)).members).not.toHaveProperty(story.phone);
+      const mine = await story.ownGroup(story.contact);
+      const old = done(await story.session.groups.invite(mine));
+      const renewed = done(await story.session.groups.revokeInvite(mine));
+      expect(renewed).not.toBe(old);
+      expect((await story.world.group(mine)).invite).toBe(renewed);
+      expect(await story.session.groups.preview(old)).toMatchObject(refused("NOT_FOUND"));
+      expect(await story.session.groups.join(old)).toMatchObject(refused("NOT_FOUND"));
+      expect(done(await story.session.groups.preview(renewed)).jid).toBe(mine);
+    });
+
+    it("asks to join a group whose admins approve it, and is no member until then", async () => {
+      const theirs = await story.world.addGroup("Theirs", [story.contact]);
+      await story.world.changeGroup(story.contact, theirs, { join_approval: true });
+      const { invite } = await story.world.group(theirs);
+      expect(await story.session.groups.join(invite)).toMatchObject(refused("CONFLICT"));
+      const { members, requests } = await story.world.group(theirs);
+      expect([Object.keys(members), requests]).toEqual([[story.contact], [story.phone]]);
+    });
+
+    it("hears who asks to join its group, approves one and rejects another", async () => {
+      const [ana, bia, cid] = [
+        await story.world.addPerson(),
+        await story.world.addPerson(),
+        await story.world.addPerson(),
+      ];
+      const group = await story.ownGroup(story.contact);
+      const { groups } = story.session;
+      done(await groups.update(group, { join_approval: true }));
+      for (const { number } of [ana, bia]) await story.world.joinGroup(number, group);
+      const asked = await story.findEvent(
+        "group_join_requested",
+        (event) => event.group === group && event.who.some(({ phone }) => phone === bia.number),
+      );
+      expect(asked).toMatchObject({ method: "invite_link", at: expect.any(Date) });
+      expect(asked.who).toMatchObject([{ jid: bia.jid, lid: LID, phone: bia.number }]);
+      const waiting = done(await groups.requests(group));
+      expect(waiting.map(({ who }) => who.phone)).toEqual([ana.number, bia.number]);
+      expect(waiting[0]).toMatchObject({
+        who: { jid: ana.jid, lid: LID },
+        method: "invite_link",
+        requested_at: expect.any(Date),
+      });
+      expect(done(await groups.updateRequests(group, "approve", [ana.jid, cid.jid]))).toEqual([
+        { jid: ana.jid, status: 200 },
+        { jid: cid.jid, status: 404 },
+      ]);
+      const byLid = waiting[1]?.who.lid as Jid;
+      expect(done(await groups.updateRequests(group, "reject", [byLid]))).toEqual([
+        { jid: byLid, status: 200 },
+      ]);
+      expect(done(await groups.requests(group))).toEqual([]);
+      expect((await story.world.group(group)).members).toEqual({
+        [story.phone]: true,
+        [story.contact]: false,
+        [ana.number]: false,
+      });
+    });
+
     it.each<[string, GroupChange, object]>([
       ["subject", { subject: "Other" }, { subject: "Other" }],
       ["description", { description: "Why" }, { description: "Why" }],
       ["announce setting", { announce: true }, { announce: true }],
       ["locked setting", { locked: true }, { locked: true }],
+      ["approval of who joins", { join_approval: true }, { join_approval: true }],
+      ["rule for who adds members", { members_can_add: false }, { members_can_add: false }],
     ])("reports a new %s, and to which group it belongs", async (_, change, expected) => {
       const group = await story.world.addGroup("Theirs", [story.contact, story.phone]);
       await story.world.changeGroup(story.contact, group, change);

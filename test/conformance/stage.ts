@@ -81,7 +81,11 @@ export interface NetworkGroupView {
   description: string | null;
   announce: boolean;
   locked: boolean;
+  join_approval: boolean;
+  members_can_add: boolean;
   has_picture: boolean;
+  /** By digits: who waits for an admin's approval. */
+  requests: string[];
   /** Code of the invitation link. */
   invite: string;
   /** Admin flag by digits. */
@@ -106,6 +110,8 @@ export interface NetworkControls {
   addGroup(subject: string, members: string[]): Promise<Jid>;
   group(group: Jid): Promise<NetworkGroupView>;
   changeGroup(by: string, group: Jid, change: NetworkGroupChange): Promise<void>;
+  /** A person uses the invitation of a group. */
+  joinGroup(by: string, group: Jid): Promise<void>;
   phone(): Promise<PairedPhoneView>;
   /** The paired phone's state of a chat: the fields that were ever changed. */
   chat(chat: Jid): Promise<ChatState>;

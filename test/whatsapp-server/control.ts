@@ -172,8 +172,12 @@ export interface GroupInfo {
   description: string;
   announce: boolean;
   locked: boolean;
+  join_approval: boolean;
+  members_can_add: boolean;
   has_picture: boolean;
   invite: string;
+  /** Phones of those who wait for an admin's approval. */
+  requests: string[];
 }
 
 export type ServerGroupChange =
@@ -294,6 +298,8 @@ export interface WhatsAppControl {
   group(jid: string): Promise<GroupInfo>;
   /** A member changes a group, and its members' devices are notified. */
   changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo>;
+  /** A person uses the invitation of a group, and waits if an admin must approve it. */
+  joinGroup(by: string, jid: string): Promise<GroupInfo>;
 
   /** Scans a QR code. Resolves with the number of the new device once the client has signed. */
   scan(phone: string, qr: string, options?: { forge?: Forgery }): Promise<number>;

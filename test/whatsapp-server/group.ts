@@ -35,6 +35,8 @@ export class ServerGroup {
   /** Seconds since the epoch. */
   ephemeralSetAt = 0;
   approval = false;
+  /** Who waits for an admin's approval, with the time in seconds since the epoch. */
+  readonly requests = new Map<ServerPerson, number>();
   memberAddMode: string = MEMBER_ADD.everybody;
   picture: { id: string; path: string } | undefined;
   invite = newInvite();

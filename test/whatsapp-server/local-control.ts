@@ -28,6 +28,7 @@ import type {
   WhatsAppControl,
 } from "./control.ts";
 import { reinstall, removeDevice } from "./device-notifications.ts";
+import { MEMBER_ADD } from "./group.ts";
 import { Handset } from "./handset.ts";
 import { announceMigration, announceMigrationInHistory, sendHistoryFile, sendSalt } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
@@ -39,7 +40,7 @@ import type { SignedAssertion } from "./protocol/authenticator.ts";
 import { seconds } from "./protocol/nodes.ts";
 import type { Ledger } from "./protocol/records.ts";
 import { signalAddress } from "./protocol/signal-end.ts";
-import { changeGroup } from "./queries/group-changes.ts";
+import { changeGroup, enterGroup } from "./queries/group-changes.ts";
 
 /** The control of a server in this process. */
 export class LocalControl implements WhatsAppControl {
@@ -95,6 +96,7 @@ export class LocalControl implements WhatsAppControl {
   async group(jid: string): Promise<GroupInfo> {
     const group = this.#network.group(jid);
     const { subject, addressing, members, description, announce, locked, invite, picture } = group;
+    const { approval: join_approval, memberAddMode, requests } = group;
     return {
       jid,
       subject,
@@ -102,6 +104,9 @@ export class LocalControl implements WhatsAppControl {
       description,
       announce,
       locked,
+      join_approval,
+      members_can_add: memberAddMode === MEMBER_ADD.everybody,
+      requests: [...requests.keys()].map((person) => person.phone),
       has_picture: picture !== undefined,
       invite,
       members: [...members].map(([person, admin]) => ({
@@ -114,6 +119,11 @@ export class LocalControl implements WhatsAppControl {
 
   async changeGroup(by: string, jid: string, change: ServerGroupChange): Promise<GroupInfo> {
     changeGroup(this.#network, this.#network.group(jid), this.#network.person(by), change);
+    return this.group(jid);
+  }
+
+  async joinGroup(by: string, jid: string): Promise<GroupInfo> {
+    enterGroup(this.#network, this.#network.group(jid), this.#network.person(by));
     return this.group(jid);
   }
 

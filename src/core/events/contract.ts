@@ -35,6 +35,7 @@ export const EXTRA_EVENTS = [
   "instance.passkey_confirmation",
   "instance.attention",
   "group.updated",
+  "group.join_requested",
   "call.received",
   "poll.voted",
   "campaign.completed",

@@ -69,6 +69,10 @@ async function tellOfMessages(): Promise<void> {
   await receiver.waitFor(
     ({ body }) => body.event === "group.updated" && body.data.change.subject === RENAMED,
   );
+  const own = (await client.createGroup({ id, name: "Club", participants: [BIA] })).data.jid;
+  await client.updateGroupSettings({ id, jid: own, join_approval: true });
+  await client.sandboxGroupJoin({ id, from: CAIO, group_jid: own });
+  await arrives("group.join_requested");
 }
 
 async function tellOfCampaign(): Promise<void> {

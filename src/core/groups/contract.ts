@@ -92,6 +92,8 @@ const group = named(
     size: z.number().int(),
     announce: z.boolean().describe("Whether only admins can send messages."),
     locked: z.boolean().describe("Whether only admins can change name, description and image."),
+    join_approval: z.boolean().describe("Whether an admin must approve everybody who joins by the link."),
+    members_can_add: z.boolean().describe("Whether all members can add people; false: only admins."),
     created_at: isoTime.nullable(),
     participants: z.array(participant),
     refreshed_at: isoTime.describe(
@@ -117,6 +119,44 @@ const personResult = named(
 const settingError = named(
   "SettingError",
   z.object({ setting: z.string(), code: z.string(), message: z.string() }),
+);
+
+const SETTINGS = "name, description, image, announce, locked, join_approval, members_can_add";
+
+const code = trimmedText(200)
+  .transform((text) =>
+    text.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, "").replace(/\/?([?#].*)?$/s, ""),
+  )
+  .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not the code or link of an invitation"));
+
+const codeAliases = ["invite", "invite_code", "inviteCode", "invitecode", "url", "link"];
+
+const invitation = z.object({ jid: z.string(), code: z.string(), url: z.string() });
+
+const preview = named(
+  "GroupPreview",
+  group.pick({
+    jid: true,
+    name: true,
+    subject: true,
+    description: true,
+    owner: true,
+    size: true,
+    join_approval: true,
+    created_at: true,
+  }),
+);
+
+const joinRequest = named(
+  "JoinRequest",
+  participant.omit({ admin: true }).extend({
+    push_name: z.string().nullable(),
+    method: z
+      .string()
+      .nullable()
+      .describe("The network's word for how the person asked, such as `invite_link`."),
+    requested_at: isoTime.nullable(),
+  }),
 );
 
 const tag = "Groups";
@@ -212,11 +252,19 @@ export const groupsContract = {
           .boolean()
           .optional()
           .describe("Whether only admins can change name, description and image."),
+        join_approval: z
+          .boolean()
+          .optional()
+          .describe("Whether an admin must approve everybody who joins by the link."),
+        members_can_add: z
+          .boolean()
+          .optional()
+          .describe("Whether all members can add people; false: only admins."),
       })
       .refine(
         ({ id: _, jid: __, ...settings }) => Object.values(settings).some((value) => value !== undefined),
-        rule("one of name, description, image, announce and locked is required", "one_of_required", {
-          fields: "name, description, image, announce, locked",
+        rule(`one of ${SETTINGS.replace(/, (\w+)$/, " and $1")} is required`, "one_of_required", {
+          fields: SETTINGS,
         }),
       ),
     output: z.object({ jid: z.string(), applied: z.array(z.string()), errors: z.array(settingError) }),
@@ -229,7 +277,29 @@ export const groupsContract = {
     summary: "Get the invitation link of a group",
     message: "Invitation",
     input: z.object({ id, jid }),
-    output: z.object({ jid: z.string(), code: z.string(), url: z.string() }),
+    output: invitation,
+  }),
+  revokeGroupInvite: route({
+    http: "POST /api/v1/instances/:id/groups/revoke-invite",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Make the invitation link of a group invalid and get a new one",
+    message: "Invitation revoked",
+    aliases: { jid: jidAliases },
+    input: z.object({ id, jid }),
+    output: invitation,
+  }),
+  previewGroup: route({
+    http: "POST /api/v1/instances/:id/groups/preview",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "See what an invitation link shows of its group, without joining",
+    message: "Group",
+    aliases: { code: codeAliases },
+    input: z.object({ id, code }),
+    output: preview,
   }),
   joinGroup: route({
     http: "POST /api/v1/instances/:id/groups/join",
@@ -238,16 +308,31 @@ export const groupsContract = {
     tag,
     summary: "Join a group by its invitation link or the code of it",
     message: "Group joined",
-    aliases: { code: ["invite", "invite_code", "inviteCode", "invitecode", "url", "link"] },
-    input: z.object({
-      id,
-      code: trimmedText(200)
-        .transform((text) =>
-          text.replace(/^(https?:\/\/)?chat\.whatsapp\.com\/(invite\/)?/i, "").replace(/\/?([?#].*)?$/s, ""),
-        )
-        .pipe(z.string().regex(/^[\w-]{10,64}$/, "is not the code or link of an invitation")),
-    }),
+    aliases: { code: codeAliases },
+    input: z.object({ id, code }),
     output: z.object({ jid: z.string() }),
+  }),
+  listJoinRequests: route({
+    http: "GET /api/v1/instances/:id/groups/:jid/requests",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "List the people who wait for an admin's approval to join",
+    message: "Requests",
+    input: z.object({ id, jid }),
+    output: z.array(joinRequest),
+  }),
+  answerJoinRequests: route({
+    http: "POST /api/v1/instances/:id/groups/:jid/requests",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Approve or reject people who want to join; each has a result of their own",
+    message: "Requests answered",
+    aliases: { participants: participantAliases },
+    example: { action: "approve", participants: ["5511999990004"] },
+    input: z.object({ id, jid, action: z.enum(["approve", "reject"]), participants }),
+    output: z.array(personResult),
   }),
   leaveGroup: route({
     http: "POST /api/v1/instances/:id/groups/leave",

@@ -20,7 +20,10 @@ let friend: TestInstance;
 beforeAll(async () => {
   story = await startMessagingStory();
   ({ sales, friend } = story);
-  await sales.client.updateDefaultWebhook({ id: sales.id, events: ["message.*", "group.updated"] });
+  await sales.client.updateDefaultWebhook({
+    id: sales.id,
+    events: ["message.*", "group.updated", "group.join_requested"],
+  });
   files = await startFileServer();
   files.serve("/photo.png", file(SAMPLE.png, "image/png"));
   files.serve("/huge.png", file(blackPng(20_000), "image/png"));
@@ -91,6 +94,8 @@ describe("creating a group", () => {
       participants: [],
       announce: false,
       locked: false,
+      join_approval: false,
+      members_can_add: true,
       created_at: at,
     };
     const news = { type: "group_updated", group: group.jid, at, change: { group } } as const;
@@ -204,6 +209,75 @@ describe("group invitations", () => {
     expect((await friend.client.leaveGroup({ id: friend.id, jid })).data).toEqual({ jid });
     await waitUntil(async () => !(friend.phone in roles(await getGroup(jid))));
     await expect(friend.client.getGroup({ id: friend.id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
+  });
+});
+
+describe("requests to join a group", () => {
+  test("are reported, listed, and approved or rejected for each person", async () => {
+    const { jid } = await makeGroup();
+    const { id, client } = sales;
+    await client.updateGroupSettings({ id, jid, join_approval: true, members_can_add: false });
+    expect(await getGroup(jid)).toMatchObject({ join_approval: true, members_can_add: false });
+    const [bia, caio, dina] = [newPhone(), newPhone(), newPhone()];
+    await client.sandboxContact({ id, from: bia, push_name: "Bia" });
+    for (const from of [bia, caio])
+      expect((await client.sandboxGroupJoin({ id, from, group_jid: jid })).data).toEqual({
+        jid,
+        is_waiting: true,
+      });
+    const [event] = await story.receiver.waitFor(
+      ({ body }) => body.event === "group.join_requested" && body.data.person.phone === bia,
+    );
+    expect(event?.body.data).toEqual({
+      jid,
+      person: { jid: jidOf(bia), lid: expect.any(String), phone: bia, push_name: "Bia" },
+      method: "invite_link",
+      at: expect.any(String),
+    });
+    const waiting = (await client.listJoinRequests({ id, jid })).data;
+    expect(waiting.map(({ phone, push_name }) => [phone, push_name])).toEqual([
+      [bia, "Bia"],
+      [caio, null],
+    ]);
+    const answer = async (action: "approve" | "reject", ...participants: string[]) =>
+      (await client.answerJoinRequests({ id, jid, action, participants })).data;
+    expect(await answer("approve", bia, dina)).toEqual([
+      { jid: jidOf(bia), status: 200, success: true, error: null },
+      { jid: jidOf(dina), status: 404, success: false, error: "has not asked to join the group" },
+    ]);
+    expect(await answer("reject", caio)).toMatchObject([{ success: true }]);
+    expect((await client.listJoinRequests({ id, jid })).data).toEqual([]);
+    const { [bia]: role, ...others } = roles(await getGroup(jid));
+    expect([role, caio in others]).toEqual([null, false]);
+  });
+
+  test("are made by an instance that joins by the link, which a preview announces", async () => {
+    const { jid } = await makeGroup();
+    await sales.client.updateGroupSettings({ id: sales.id, jid, join_approval: true });
+    const { data: invite } = await sales.client.getGroupInvite({ id: sales.id, jid });
+    const { client, id } = friend;
+    expect((await client.previewGroup({ id, code: invite.url })).data).toEqual({
+      jid,
+      name: "Team",
+      subject: "Team",
+      description: null,
+      owner: jidOf(sales.phone),
+      size: expect.any(Number),
+      join_approval: true,
+      created_at: expect.any(String),
+    });
+    const joining = client.joinGroup({ id, code: invite.url });
+    await expect(joining).rejects.toMatchObject({ code: "CONFLICT" });
+    const answer = { id: sales.id, jid, action: "approve" as const, participants: [friend.phone] };
+    expect((await sales.client.answerJoinRequests(answer)).data).toMatchObject([{ success: true }]);
+    expect((await client.getGroup({ id, jid })).data.name).toBe("Team");
+    await expect(client.listJoinRequests({ id, jid })).rejects.toMatchObject({ code: "FORBIDDEN" });
+    const { data: renewed } = await sales.client.revokeGroupInvite({ id: sales.id, jid });
+    expect(renewed.code).not.toBe(invite.code);
+    await expect(client.previewGroup({ id, code: invite.code })).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(client.previewGroup({ id, code: "no code" })).rejects.toMatchObject({
+      code: "VALIDATION_ERROR",
+    });
   });
 });
 

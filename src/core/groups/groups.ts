@@ -2,10 +2,9 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../../engine/engine.ts";
 import type { Jid, NetworkEvent, Session } from "../../network/driver.ts";
-import { phoneOfJid } from "../../network/jid.ts";
-import type { GroupChange, ParticipantResult } from "../../network/session-operations.ts";
+import type { GroupChange } from "../../network/session-operations.ts";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
-import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
+import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { containsText } from "../../platform/http/input/contains-text.ts";
 import { newestById, readPage } from "../../platform/http/input/pagination.ts";
@@ -14,27 +13,23 @@ import { maxEntries } from "../../platform/limits/max-entries.ts";
 import type { Log } from "../../platform/log/log.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
-import { type FindCountry, type NumberResolver, readAddress } from "../contacts/contacts.ts";
 import { type EventTag, recordEvents } from "../events/events.ts";
 import { getInstance } from "../instances/instances.ts";
 import { type PictureInput, type PictureSource, readPicture } from "../messages/messages.ts";
-import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import { changeGroupSettings } from "./change-group-settings.ts";
 import type { groupsContract } from "./contract.ts";
-import {
-  createGroupReader,
-  createRateLimitedQuery,
-  type GroupReader,
-  type PairedGroupInstance,
-} from "./group-reader.ts";
+import { createGroupReader, createRateLimitedQuery, type GroupReader } from "./group-reader.ts";
+import { type InvitationDeps, invitationHandlers } from "./invitation-handlers.ts";
+import { resolveParticipants, toMember, toParticipantResultView } from "./participants.ts";
 import {
   applyGroupUpdate,
   deleteGroup,
   type GroupInstance,
   type GroupRow,
-  markGroupListStale,
   saveGroups,
 } from "./save-groups.ts";
+
+export { recordJoinRequests } from "./record-join-requests.ts";
 
 const NEWEST = newestById(sql`id`);
 
@@ -52,24 +47,7 @@ interface GroupFetcherDeps {
   connectedSession: (instanceId: number) => Session | undefined;
 }
 
-const REASONS: Record<number, string> = {
-  401: "has blocked this number",
-  403: "does not allow others to add them: send the invitation link",
-  404: "is not on the network or not in the group",
-  405: "is the group's creator",
-  408: "has left the group a short while ago",
-  409: "is in the group already",
-  419: "the group is full",
-};
-
-const DONE = 200;
-
-export interface GroupDeps extends PictureSource {
-  db: Db;
-  runOperation: RunSessionOperation;
-  numbers: NumberResolver;
-  findCountry: FindCountry;
-}
+export interface GroupDeps extends PictureSource, InvitationDeps {}
 
 type GroupHandlers = Handlers<typeof groupsContract>;
 
@@ -79,13 +57,14 @@ export function groupHandlers(deps: GroupDeps): GroupHandlers {
     ...readHandlers(deps, reader),
     ...memberHandlers(deps, reader),
     ...changeHandlers(deps),
+    ...invitationHandlers(deps),
   };
 }
 
 function readHandlers(
-  { db, runOperation }: GroupDeps,
+  { db }: GroupDeps,
   reader: GroupReader,
-): Pick<GroupHandlers, "listGroups" | "getGroup" | "getGroupInvite"> {
+): Pick<GroupHandlers, "listGroups" | "getGroup"> {
   return {
     async listGroups({ input: { id, q, refresh, participants, ...page } }) {
       const refreshed_at = await reader.prepareList(await getInstance(db, id), refresh);
@@ -111,18 +90,13 @@ function readHandlers(
     async getGroup({ input: { id, jid, refresh } }) {
       return toGroupView(await reader.getGroup(await getInstance(db, id), jid as Jid, refresh));
     },
-
-    async getGroupInvite({ input: { id, jid } }) {
-      const code = await runOperation(id, (session) => session.groups.invite(jid as Jid));
-      return { jid, code, url: `https://chat.whatsapp.com/${code}` };
-    },
   };
 }
 
 function memberHandlers(
   deps: GroupDeps,
   reader: GroupReader,
-): Pick<GroupHandlers, "createGroup" | "updateGroupParticipants" | "joinGroup" | "leaveGroup"> {
+): Pick<GroupHandlers, "createGroup" | "updateGroupParticipants" | "leaveGroup"> {
   const { db, runOperation } = deps;
   return {
     async createGroup({ input: { id, name, participants, description } }) {
@@ -134,7 +108,7 @@ function memberHandlers(
       const changes = description ? [{ description }] : [];
       const { errors } = await changeGroupSettings(deps, owner, jid, changes);
       const group = toGroupView(await reader.getGroup(owner, jid, false));
-      return { ...group, results: made.results.map(toParticipantResultView), errors };
+      return { ...group, results: made.results.map((one) => toParticipantResultView(one)), errors };
     },
 
     async updateGroupParticipants({ input: { id, jid, action, participants } }) {
@@ -144,18 +118,12 @@ function memberHandlers(
       const changing = runOperation(id, (session) =>
         session.groups.updateParticipants(group, action, participantJids),
       );
-      const results = (await changing).map(toParticipantResultView);
+      const results = (await changing).map((one) => toParticipantResultView(one));
       const who = results.filter(({ success }) => success).map((one) => toMember(one.jid));
       const change = { participants: { action, who } };
       if (who.length > 0)
         await db.transaction().execute((trx) => applyGroupUpdate(trx, owner, group, change));
       return results;
-    },
-
-    async joinGroup({ input: { id, code } }) {
-      const jid = await runOperation(id, (session) => session.groups.join(code));
-      await markGroupListStale(db, id);
-      return { jid };
     },
 
     async leaveGroup({ input: { id, jid } }) {
@@ -188,13 +156,15 @@ async function readChanges(
   deps: GroupDeps,
   input: InputOf<typeof groupsContract.updateGroupSettings>,
 ): Promise<GroupChange[]> {
-  const { name, description, image, announce, locked } = input;
+  const { name, description, image, announce, locked, join_approval, members_can_add } = input;
   return [
     ...(name === undefined ? [] : [{ subject: name }]),
     ...(description === undefined ? [] : [{ description }]),
     ...(image === undefined ? [] : [{ image: await readImage(deps, input.id, image) }]),
     ...(announce === undefined ? [] : [{ announce }]),
     ...(locked === undefined ? [] : [{ locked }]),
+    ...(join_approval === undefined ? [] : [{ join_approval }]),
+    ...(members_can_add === undefined ? [] : [{ members_can_add }]),
   ];
 }
 
@@ -206,26 +176,6 @@ async function readImage(
   return image === null
     ? null
     : toSquareImage(await readPicture(deps, { instance_id }, "image", image), "image");
-}
-
-/** Each person once, by the address that the network uses. */
-async function resolveParticipants(
-  { numbers, findCountry }: GroupDeps,
-  owner: PairedGroupInstance,
-  addresses: readonly string[],
-): Promise<Jid[]> {
-  const country = await findCountry({ instance_id: owner.id }, addresses);
-  const participantJids = addresses.map((text, nth) => {
-    const { jid, type } = readAddress(`participants.${nth}`, text, country);
-    if (type === "group")
-      throw invalidField(`participants.${nth}`, "must be a person, not a group", "not_a_person");
-    return jid;
-  });
-  return [...new Set(await numbers.resolveAll(owner, participantJids))];
-}
-
-function toMember(jid: Jid) {
-  return { jid, lid: null, phone: phoneOfJid(jid), admin: null };
 }
 
 /** Stores the group as the network reports it, and records the event unless the instance ignores groups. */
@@ -248,7 +198,8 @@ export async function recordGroupChange(
 
 /** A group as responses show it. */
 function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
-  const { jid, subject, description, owner, announce, locked, participants } = row;
+  const { jid, subject, description, owner, participants } = row;
+  const { announce, locked, join_approval, members_can_add } = row;
   return {
     jid,
     name: subject,
@@ -258,15 +209,12 @@ function toGroupView(row: GroupRow, { withParticipants = true } = {}) {
     size: participants.length,
     announce,
     locked,
+    join_approval,
+    members_can_add,
     created_at: row.group_created_at,
     participants: withParticipants ? participants : [],
     refreshed_at: row.read_at,
   };
-}
-
-function toParticipantResultView({ jid, status }: ParticipantResult) {
-  const success = status === DONE;
-  return { jid, status, success, error: success ? null : (REASONS[status] ?? "was refused by the network") };
 }
 
 /**

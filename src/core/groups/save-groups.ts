@@ -30,14 +30,16 @@ export async function saveGroups(
   if (groups.length === 0) return;
   const input = JSON.stringify(cleanFromNetwork(groups));
   await sql`
-    insert into group_chat (account_id, instance_id, jid, subject, description, owner, announce, locked, participants,
-      group_created_at)
-    select ${owner.account_id}, ${owner.id}, jid, subject, description, owner, announce, locked, participants, created_at
+    insert into group_chat (account_id, instance_id, jid, subject, description, owner, announce, locked, join_approval,
+      members_can_add, participants, group_created_at)
+    select ${owner.account_id}, ${owner.id}, jid, subject, description, owner, announce, locked, join_approval,
+      members_can_add, participants, created_at
     from jsonb_to_recordset(${input}::jsonb) as x (jid text, subject text, description text, owner text,
-      announce boolean, locked boolean, participants jsonb, created_at timestamptz)
+      announce boolean, locked boolean, join_approval boolean, members_can_add boolean, participants jsonb, created_at timestamptz)
     order by jid
     on conflict (instance_id, jid) do update set subject = excluded.subject, description = excluded.description,
       owner = excluded.owner, announce = excluded.announce, locked = excluded.locked,
+      join_approval = excluded.join_approval, members_can_add = excluded.members_can_add,
       participants = excluded.participants, group_created_at = excluded.group_created_at, read_at = now(),
       is_stale = false, updated_at = now()
     where ${askedAt ?? null}::timestamptz is null or group_chat.updated_at <= ${askedAt ?? null}`.execute(
@@ -80,8 +82,7 @@ export async function applyGroupUpdate(
     .forUpdate()
     .executeTakeFirst();
   if (!row) return markGroupListStale(trx, owner.id);
-  const { subject, description, announce, locked, participants } = change;
-  const fields = { subject, description, announce, locked };
+  const { participants, by: _, ...fields } = change;
   const isComplete = participants !== undefined || Object.values(fields).some((value) => value !== undefined);
   await trx
     .updateTable("group_chat")
@@ -95,7 +96,7 @@ export async function applyGroupUpdate(
     })
     .where("id", "=", row.id)
     .execute();
-  if (subject !== undefined) await nameConversations(trx, owner.id, [jid]);
+  if (fields.subject !== undefined) await nameConversations(trx, owner.id, [jid]);
 }
 
 /**

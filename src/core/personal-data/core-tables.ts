@@ -107,7 +107,8 @@ export const CORE_TABLES = {
   },
   groups: {
     group_chat: {
-      plain: "id account_id instance_id announce locked group_created_at read_at is_stale updated_at",
+      plain:
+        "id account_id instance_id announce locked join_approval members_can_add group_created_at read_at is_stale updated_at",
       deleted: { columns: "jid subject description owner participants", parts: ["conversations"] },
       foundBy: "instance_id",
       exportedAs: "groups",

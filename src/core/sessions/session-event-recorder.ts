@@ -9,7 +9,7 @@ import { cleanText } from "../../platform/text/clean-text.ts";
 import { recordChatUpdate } from "../chats/chats.ts";
 import type { Conversations } from "../contacts/contacts.ts";
 import { recordEvents } from "../events/events.ts";
-import { createGroupFetcher, recordGroupChange } from "../groups/groups.ts";
+import { createGroupFetcher, recordGroupChange, recordJoinRequests } from "../groups/groups.ts";
 import { ATTENTION_MESSAGES, findAndLockInstance, type InstanceRow } from "../instances/instances.ts";
 import {
   createAutoReader,
@@ -121,6 +121,8 @@ function createEventRecorder(
         return recordPhoneCall(db, engine, instance.id, event);
       case "group_updated":
         return recordGroupChange({ db, engine }, instance, event, await live.get(instance.id));
+      case "group_join_requested":
+        return recordJoinRequests(deps, instance, event);
       case "contact_updated":
         return conversations.updateContact(instance, event.contact);
       case "profile_updated":

@@ -53,10 +53,11 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   },
   "group.updated": {
     notes: [
-      "`change` has what changed: `subject`, `description`, `announce`, `locked`, `participants` with `action` and `who`, `group` (the whole group, when the instance joins it) or `left: true`. An empty `change` means that something else changed, such as the picture.",
+      "`change` has what changed: `subject`, `description`, `announce`, `locked`, `join_approval`, `members_can_add`, `participants` with `action` and `who`, `group` (the whole group, when the instance joins it) or `left: true`. An empty `change` means that something else changed, such as the picture.",
     ],
     fields: { by: "Who changed it; null: not reported.", jid: "The group." },
   },
+  "group.join_requested": { fields: { person: "Who asks.", jid: "The group." } },
   "integration.paused": {
     notes: [
       "The integration is silent in that chat until `paused_until`. Each pause is twice as long as the one before.",

@@ -16,6 +16,7 @@ type World =
   | "sandboxChat"
   | "sandboxGroup"
   | "sandboxGroupParticipants"
+  | "sandboxGroupJoin"
   | "sandboxGroupSettings"
   | "getSandboxPicture";
 
@@ -45,6 +46,12 @@ export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<type
       return unwrap(await control.changeParticipants(groupJid(group_jid), from, action, participants));
     },
 
+    async sandboxGroupJoin({ input: { id, from, group_jid } }) {
+      const { control } = await getPairedPhone(deps, id);
+      const jid = groupJid(group_jid);
+      return { jid, ...unwrap(await control.joinGroup(jid, from)) };
+    },
+
     async sandboxGroupSettings({ input }) {
       const { control } = await getPairedPhone(deps, input.id);
       const jid = groupJid(input.group_jid);
@@ -61,12 +68,14 @@ export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<type
 }
 
 function changesIn(input: InputOf<typeof sandboxContract.sandboxGroupSettings>): GroupChange[] {
-  const { subject, description, announce, locked } = input;
+  const { subject, description, announce, locked, join_approval, members_can_add } = input;
   return [
     ...(subject === undefined ? [] : [{ subject }]),
     ...(description === undefined ? [] : [{ description }]),
     ...(announce === undefined ? [] : [{ announce }]),
     ...(locked === undefined ? [] : [{ locked }]),
+    ...(join_approval === undefined ? [] : [{ join_approval }]),
+    ...(members_can_add === undefined ? [] : [{ members_can_add }]),
   ];
 }
 

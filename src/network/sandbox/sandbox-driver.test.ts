@@ -146,6 +146,9 @@ function networkControlsOf(control: SandboxControl, pool: Pool): NetworkControls
           : await control.changeGroup(group, by, change);
       expect(result.outcome).toBe("done");
     },
+    async joinGroup(by, group) {
+      expect((await control.joinGroup(group, by)).outcome).toBe("done");
+    },
     async phone() {
       const [profile] = await ask<{ name: string; about: string | null; picture: string | null }>(
         "select name, about, picture from sandbox.person where phone = $1",
@@ -175,7 +178,9 @@ type Ask = <Row extends object>(sql: string, ...values: unknown[]) => Promise<Ro
 
 async function viewGroup(request: Ask, jid: Jid): Promise<NetworkGroupView> {
   const [group] = await request<NetworkGroupView>(
-    `select subject, description, announce, locked, invite, picture is not null as has_picture
+    `select subject, description, announce, locked, join_approval, members_can_add, invite,
+       picture is not null as has_picture,
+       (select coalesce(array_agg(phone order by requested_at), '{}') from sandbox.group_request where group_jid = jid) as requests
      from sandbox.group_chat where jid = $1`,
     jid,
   );

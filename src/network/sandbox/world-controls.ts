@@ -7,16 +7,17 @@ import type {
   SandboxPersonView,
 } from "../sandbox-control.ts";
 import type { ChatState } from "../session-operations.ts";
-import { runNetworkAction } from "./connection/network-action.ts";
+import { rejected, runNetworkAction, succeeded } from "./connection/network-action.ts";
 import { changeChatState } from "./operations/chat-operations.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { lidOf, type SandboxPerson } from "./sandbox-numbers.ts";
-import { changeGroup, changeParticipants, createGroup } from "./world/change-group.ts";
+import { changeGroup, changeParticipants, createGroup, enterGroup } from "./world/change-group.ts";
+import { lockGroup } from "./world/group-store.ts";
 import { contactEntry, findPhoneOwner, findProfile, saveContact, saveProfile } from "./world/person-store.ts";
 
 type World = Pick<
   SandboxControl,
-  "setPerson" | "changeChat" | "createGroup" | "changeParticipants" | "changeGroup"
+  "setPerson" | "changeChat" | "createGroup" | "changeParticipants" | "joinGroup" | "changeGroup"
 >;
 
 /** Actions of other people and of the phone itself, except messages. */
@@ -53,6 +54,16 @@ export function createWorldControls(network: SandboxNetwork<Pool>): World {
       return runNetworkAction(network, await as(from), (acting) =>
         changeParticipants(acting, group, action, participants.map(phoneJid)),
       );
+    },
+
+    async joinGroup(jid, from) {
+      return runNetworkAction(network, await as(from), async (acting) => {
+        const group = await lockGroup(acting, jid);
+        if (!group) return rejected("NOT_FOUND", "There is no such group.");
+        const result = await enterGroup(acting, group);
+        const is_waiting = result.outcome !== "done" && group.join_approval;
+        return is_waiting || result.outcome === "done" ? succeeded({ is_waiting }) : result;
+      });
     },
 
     async changeGroup(group, from, change) {

@@ -62,6 +62,28 @@ export function changeGroup(
   return said;
 }
 
+/** A person uses the invitation of a group; false: an admin must approve it first, and the admins hear of it. */
+export function enterGroup(network: Network, group: ServerGroup, person: ServerPerson): boolean {
+  if (!group.approval || group.members.has(person)) {
+    changeGroup(network, group, person, { change: "add", members: [person.phone] });
+    return true;
+  }
+  group.requests.set(person, seconds());
+  const { addressing } = group;
+  const asking = node("requested_user", {
+    jid: person.jid(addressing),
+    ...(addressing === "lid" && { phone_number: person.jid("pn") }),
+  });
+  const admins = [...group.members].flatMap(([member, isAdmin]) => (isAdmin ? [member] : []));
+  announce(
+    group,
+    person,
+    node("created_membership_requests", { request_method: "invite_link" }, [asking]),
+    admins,
+  );
+  return false;
+}
+
 export function announce(
   group: ServerGroup,
   actor: ServerPerson,
@@ -132,6 +154,7 @@ function changeMembers(
 ): BinaryNode {
   const people = members.map((who) => network.person(who));
   for (const person of people) {
+    group.requests.delete(person);
     if (change === "remove") group.members.delete(person);
     else group.members.set(person, change === "promote");
   }

@@ -14,7 +14,7 @@ import {
   result,
 } from "../protocol/nodes.ts";
 import type { Query, QueryHandler } from "../query.ts";
-import { announce, changeGroup, groupNode, memberNode } from "./group-changes.ts";
+import { announce, changeGroup, enterGroup, groupNode, memberNode } from "./group-changes.ts";
 
 /** The network's groups (`@g.us`), or one of them. */
 export const groupQuery: QueryHandler = (query) => {
@@ -50,8 +50,8 @@ function anyGroup({ iq, first, network, companion }: Query): BinaryNode | undefi
       const group = [...network.groups.values()].find((one) => one.invite === first.attrs.code);
       if (!group) return failure(iq, 406, "not-acceptable");
       if (iq.attrs.type === "get") return result(iq, [groupNode(group)]);
-      changeGroup(network, group, person, { change: "add", members: [person.phone] });
-      return result(iq, [node("group", { jid: group.jid })]);
+      const isIn = enterGroup(network, group, person);
+      return result(iq, [node(isIn ? "group" : "membership_approval_request", { jid: group.jid })]);
     }
     default:
       return undefined;
@@ -96,25 +96,40 @@ function create(network: Network, owner: ServerPerson, requested: BinaryNode): B
   return { ...said, content: [...children(said), ...refused] };
 }
 
-function queryGroup({ iq, first }: Query, group: ServerGroup): BinaryNode | undefined {
+function queryGroup({ iq, first, companion }: Query, group: ServerGroup): BinaryNode | undefined {
   switch (first?.tag) {
     case "query":
       return result(iq, [groupNode(group)]);
     case "invite":
       return result(iq, [node("invite", { code: group.invite })]);
     case "membership_approval_requests":
-      return result(iq, [node("membership_approval_requests")]);
+      if (!group.members.get(companion.person)) return failure(iq, 403, "forbidden");
+      return result(iq, [
+        node("membership_approval_requests", {}, [...group.requests].map(requestNode(group))),
+      ]);
     default:
       return undefined;
   }
 }
 
+const requestNode =
+  ({ addressing }: ServerGroup) =>
+  ([person, at]: [ServerPerson, number]): BinaryNode =>
+    node("membership_approval_request", {
+      jid: person.jid(addressing),
+      ...(addressing === "lid" && { phone_number: person.jid("pn") }),
+      request_method: "invite_link",
+      request_time: at,
+    });
+
 function change({ iq, first, network, companion }: Query, group: ServerGroup): BinaryNode | undefined {
   const { person } = companion;
   if (!first) return undefined;
-  if (!group.members.get(person) && (group.locked || isForAdmins(first.tag))) {
+  const isOpen = first.tag === "add" && group.memberAddMode === MEMBER_ADD.everybody;
+  if (!group.members.get(person) && !isOpen && (group.locked || isForAdmins(first.tag))) {
     return failure(iq, 403, "forbidden");
   }
+  if (first.tag === "membership_requests_action") return answerRequests(iq, first, network, group, person);
   if (first.tag === "invite") return result(iq, [node("invite", { code: group.renewInvite() })]);
   const requested = childrenNamed(first, "participant").map(({ attrs: { jid = "" } }) => {
     return { jid, error: whyNot(network, group, first.tag, jid) };
@@ -125,6 +140,26 @@ function change({ iq, first, network, companion }: Query, group: ServerGroup): B
   if (requested.length === 0 || members.length > 0) changeGroup(network, group, person, wanted);
   const outcomes = requested.map(({ jid, error }) => outcomeOf(network, group, jid, error));
   return result(iq, [node(first.tag, {}, outcomes)]);
+}
+
+/** Those who are approved become members; the code of those who have not asked is 404. */
+function answerRequests(
+  iq: BinaryNode,
+  requested: BinaryNode,
+  network: Network,
+  group: ServerGroup,
+  by: ServerPerson,
+): BinaryNode | undefined {
+  const [action] = children(requested);
+  if (action?.tag !== "approve" && action?.tag !== "reject") return undefined;
+  const answered = childrenNamed(action, "participant").map(({ attrs: { jid = "" } }) => {
+    const person = network.findPerson(jid);
+    const isAsking = person !== undefined && group.requests.delete(person);
+    if (isAsking && action.tag === "approve")
+      changeGroup(network, group, by, { change: "add", members: [person.phone] });
+    return outcomeOf(network, group, jid, isAsking ? undefined : 404);
+  });
+  return result(iq, [node(requested.tag, {}, [node(action.tag, {}, answered)])]);
 }
 
 /** The error code against adding or changing a member. */

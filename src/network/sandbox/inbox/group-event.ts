@@ -17,6 +17,8 @@ export interface StoredGroup {
   owner: string | null;
   announce: boolean;
   locked: boolean;
+  join_approval: boolean;
+  members_can_add: boolean;
   created_at: string;
   members: SandboxGroupMember[];
 }
@@ -27,6 +29,8 @@ export interface GroupEvent {
   description?: string | null;
   announce?: boolean;
   locked?: boolean;
+  join_approval?: boolean;
+  members_can_add?: boolean;
   participants?: { action: ParticipantAction; who: SandboxGroupMember[] };
   group?: StoredGroup;
   left?: boolean;

@@ -36,6 +36,7 @@ export type InboxEntry =
   | { kind: "starred"; body: { id: MessageId; from_me: boolean; by: SandboxPerson; starred: boolean } }
   | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
   | { kind: "group"; body: GroupEvent }
+  | { kind: "join_request"; body: { who: SandboxPerson; method: string } }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
   | { kind: "chat"; body: ChatStateUpdate };
 
@@ -101,6 +102,10 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return { type: "call_received", at, ...entry.body, from: identityOf(entry.body.from) };
     case "group":
       return { type: "group_updated", group: chat, at, change: toGroupUpdate(entry.body) };
+    case "join_request": {
+      const { who, method } = entry.body;
+      return { type: "group_join_requested", group: chat, at, who: [identityOf(who)], method };
+    }
     case "contact":
       return contactEvent(entry.body);
     case "chat":

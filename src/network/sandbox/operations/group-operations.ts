@@ -7,10 +7,12 @@ import {
   createGroup,
   joinGroup,
   leaveGroup,
+  previewGroup,
   toStoredGroup,
   validateGroupChange,
 } from "../world/change-group.ts";
-import { findGroupsOf, isRejected, requireMembership } from "../world/group-store.ts";
+import { findGroupsOf, isRejected, renewInvite, requireMembership } from "../world/group-store.ts";
+import { answerRequests, listRequests } from "../world/join-requests.ts";
 
 export function groupOperations(run: RunOperation): GroupOperations {
   return {
@@ -47,6 +49,19 @@ export function groupOperations(run: RunOperation): GroupOperations {
         const group = await requireMembership(acting, jid, { asAdmin: true });
         return isRejected(group) ? group : succeeded(group.invite);
       }),
+
+    revokeInvite: (jid) =>
+      run({ action: "group_revoke_invite", chat: jid }, async (acting) => {
+        const group = await requireMembership(acting, jid, { asAdmin: true });
+        return isRejected(group) ? group : succeeded(await renewInvite(acting, jid));
+      }),
+
+    preview: (invite) => run({ action: "group_preview" }, (acting) => previewGroup(acting, invite)),
+
+    requests: (jid) => run({ action: "group_requests", chat: jid }, (acting) => listRequests(acting, jid)),
+
+    updateRequests: (jid, action, people) =>
+      run({ action: `group_${action}`, chat: jid }, (acting) => answerRequests(acting, jid, action, people)),
 
     join: (invite) => run({ action: "group_join" }, (acting) => joinGroup(acting, invite)),
 

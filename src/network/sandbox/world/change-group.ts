@@ -1,12 +1,13 @@
 import type { Jid } from "../../driver.ts";
 import type {
   GroupChange,
+  GroupPreview,
   OperationResult,
   ParticipantAction,
   ParticipantResult,
 } from "../../session-operations.ts";
 import { type NetworkAction, rejected, succeeded } from "../connection/network-action.ts";
-import type { SandboxGroupMember, StoredGroup } from "../inbox/group-event.ts";
+import { type SandboxGroupMember, type StoredGroup, toGroup } from "../inbox/group-event.ts";
 import { NOT_IN_GROUP } from "../requests/send-results.ts";
 import { isOnNetwork, phoneOf, rejectsGroupInvites } from "../sandbox-numbers.ts";
 import {
@@ -19,6 +20,7 @@ import {
   notifyMembers,
   phonesIn,
   removeMember,
+  requestToJoin,
   requireMembership,
   type SandboxGroup,
 } from "./group-store.ts";
@@ -60,7 +62,10 @@ export async function changeParticipants(
   action: ParticipantAction,
   jids: readonly Jid[],
 ): Promise<Changed> {
-  const group = await requireMembership(acting, jid, { asAdmin: true });
+  const entered = await requireMembership(acting, jid);
+  if (isRejected(entered)) return entered;
+  const isOpen = action === "add" && entered.members_can_add;
+  const group = isOpen ? entered : await requireMembership(acting, jid, { asAdmin: true });
   if (isRejected(group)) return group;
   if (action === "add") {
     const { results, admitted } = admissions(group, jids);
@@ -134,7 +139,7 @@ function admissions(
 }
 
 /** Existing members receive the change; new members also receive the whole group. */
-async function admit(acting: NetworkAction, group: SandboxGroup, phones: string[]): Promise<void> {
+export async function admit(acting: NetworkAction, group: SandboxGroup, phones: string[]): Promise<void> {
   if (phones.length === 0) return;
   const who = phones.map((phone) => ({ phone, admin: null }));
   for (const member of who) await addMember(acting, group.jid, member);
@@ -168,6 +173,8 @@ export function toStoredGroup({ invite: _, picture: __, ...group }: SandboxGroup
   return group;
 }
 
+/** What members may change unless the group is locked. */
+const MEMBER_CHANGES = ["subject", "description", "image"];
 const MAX_SUBJECT = 100;
 const MAX_DESCRIPTION = 2048;
 
@@ -178,7 +185,7 @@ export async function changeGroup(
 ): Promise<OperationResult<null>> {
   const entered = await requireMembership(acting, jid);
   if (isRejected(entered)) return entered;
-  const needsAdmin = entered.locked || "announce" in change || "locked" in change;
+  const needsAdmin = entered.locked || !MEMBER_CHANGES.some((name) => name in change);
   const group = needsAdmin ? await requireMembership(acting, jid, { asAdmin: true }) : entered;
   if (isRejected(group)) return group;
   const { client, account_id } = acting;
@@ -197,7 +204,7 @@ export async function changeGroup(
   }
   await client.query(
     `update sandbox.group_chat g set subject = n.subject, description = n.description, announce = n.announce,
-       locked = n.locked
+       locked = n.locked, join_approval = n.join_approval, members_can_add = n.members_can_add
      from jsonb_populate_record(null::sandbox.group_chat, $3) n where g.jid = $1 and g.account_id = $2`,
     [jid, account_id, JSON.stringify({ ...toStoredGroup(group), ...update })],
   );
@@ -216,13 +223,37 @@ export function validateGroupChange(change: GroupChange): string | undefined {
   return undefined;
 }
 
-export async function joinGroup(acting: NetworkAction, invite: string): Promise<OperationResult<Jid>> {
-  const { actor } = acting;
+export async function previewGroup(
+  acting: NetworkAction,
+  invite: string,
+): Promise<OperationResult<GroupPreview>> {
   const found = await findGroupByInvite(acting, invite);
   const group = found === undefined ? undefined : await lockGroup(acting, found);
-  if (!group) return rejected("NOT_FOUND", "The invitation is unknown or was revoked.");
+  if (!group) return NO_INVITATION;
+  const { jid, subject, description, owner, join_approval, created_at, participants } = toGroup(
+    toStoredGroup(group),
+  );
+  const size = participants.length;
+  return succeeded({ jid, subject, description, owner, join_approval, created_at, size });
+}
+
+const NO_INVITATION = rejected("NOT_FOUND", "The invitation is unknown or was revoked.");
+
+export async function joinGroup(acting: NetworkAction, invite: string): Promise<OperationResult<Jid>> {
+  const found = await findGroupByInvite(acting, invite);
+  const group = found === undefined ? undefined : await lockGroup(acting, found);
+  return group ? enterGroup(acting, group) : NO_INVITATION;
+}
+
+/** Uses the invitation of a group: the actor becomes a member, or waits for an admin's approval. */
+export async function enterGroup(acting: NetworkAction, group: SandboxGroup): Promise<OperationResult<Jid>> {
+  const { actor } = acting;
   if (memberOf(group, actor.phone)) return succeeded(group.jid);
   if (group.members.length >= MAX_MEMBERS) return rejected("CONFLICT", "The group is full.");
+  if (group.join_approval) {
+    await requestToJoin(acting, group);
+    return rejected("CONFLICT", "An admin of the group must approve the request first.");
+  }
   await admit(acting, group, [actor.phone]);
   return succeeded(group.jid);
 }

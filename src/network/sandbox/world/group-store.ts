@@ -13,7 +13,8 @@ export interface SandboxGroup extends StoredGroup {
 }
 
 const COLUMNS = `
-  g.jid, g.subject, g.description, g.owner, g.announce, g.locked, to_json(g.created_at) #>> '{}' as created_at,
+  g.jid, g.subject, g.description, g.owner, g.announce, g.locked, g.join_approval, g.members_can_add,
+  to_json(g.created_at) #>> '{}' as created_at,
   g.invite, g.picture,
   (select coalesce(json_agg(json_build_object('phone', m.phone, 'admin', m.admin) order by m.position), '[]')
    from sandbox.group_member m where m.group_jid = g.jid and m.account_id = g.account_id) as members`;
@@ -44,6 +45,33 @@ export async function findGroupsOf(
     [phone, account_id],
   );
   return rows;
+}
+
+/** Stores that the actor waits for an approval, and notifies the admins; a repeated request changes nothing. */
+export async function requestToJoin(acting: NetworkAction, group: SandboxGroup): Promise<void> {
+  const { client, account_id, actor } = acting;
+  const { rowCount } = await client.query(
+    "insert into sandbox.group_request (account_id, group_jid, phone) values ($1, $2, $3) on conflict do nothing",
+    [account_id, group.jid, actor.phone],
+  );
+  if (rowCount === 0) return;
+  const who = { phone: actor.phone, push_name: actor.push_name };
+  const admins = group.members.filter((member) => member.admin !== null).map((member) => member.phone);
+  await acting.deliver(admins, group.jid, { kind: "join_request", body: { who, method: INVITE_LINK } });
+}
+
+/** How people of this network ask to join. */
+export const INVITE_LINK = "invite_link";
+
+/** A new code; the invitation so far is invalid. */
+export async function renewInvite({ client, account_id }: NetworkAction, jid: string): Promise<string> {
+  const invite = newInvite();
+  await client.query("update sandbox.group_chat set invite = $3 where jid = $1 and account_id = $2", [
+    jid,
+    account_id,
+    invite,
+  ]);
+  return invite;
 }
 
 /** The group that an invitation belongs to. */
@@ -111,7 +139,10 @@ export async function addMember(
   { phone, admin }: SandboxGroupMember,
 ): Promise<void> {
   await client.query(
-    `insert into sandbox.group_member (account_id, group_jid, phone, admin) values ($1, $2, $3, $4)
+    `with answered as (
+       delete from sandbox.group_request where account_id = $1 and group_jid = $2 and phone = $3
+     )
+     insert into sandbox.group_member (account_id, group_jid, phone, admin) values ($1, $2, $3, $4)
      on conflict do nothing`,
     [account_id, jid, phone, admin],
   );
@@ -140,9 +171,13 @@ export async function removeMember(
     [jid, account_id],
   );
   await client.query(
-    `delete from sandbox.group_chat
-     where jid = $1 and account_id = $2
-       and not exists (select from sandbox.group_member where group_jid = $1 and account_id = $2)`,
+    `with emptied as (
+       delete from sandbox.group_chat
+       where jid = $1 and account_id = $2
+         and not exists (select from sandbox.group_member where group_jid = $1 and account_id = $2)
+       returning account_id, jid
+     )
+     delete from sandbox.group_request r using emptied where r.account_id = emptied.account_id and r.group_jid = emptied.jid`,
     [jid, account_id],
   );
   return rows;

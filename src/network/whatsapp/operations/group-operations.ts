@@ -5,13 +5,15 @@ import type {
   Group,
   GroupChange,
   GroupOperations,
+  GroupPreview,
   ParticipantAction,
   ParticipantResult,
 } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
-import { toGroup } from "../wire/to-group.ts";
+import { MEMBER_ADD, toGroup, toGroupPreview } from "../wire/to-group.ts";
 import { GROUP_ACCESS_DENIED_CODES, NOT_IN_GROUP } from "../wire/whatsapp-error.ts";
+import { answerJoinRequests, listJoinRequests } from "./join-requests.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { errorCodeOf, OperationError, toOperationError } from "./operation-error.ts";
 import { setProfilePicture } from "./set-profile-picture.ts";
@@ -26,6 +28,14 @@ export function createGroupOperations(context: OperationContext): GroupOperation
       pending.run(() => updateParticipants(context, group, action, identities)),
     update: (group, change) => pending.run(() => update(context, group, change)),
     invite: (group) => pending.run(() => invite(context, group)),
+    revokeInvite: (group) => pending.run(() => revokeInvite(context, group)),
+    preview: (code) => pending.run(() => preview(context, code)),
+    requests: (group) => pending.run(() => listJoinRequests(context, group)),
+    updateRequests: (group, action, people) =>
+      pending.run(async () => {
+        const nodes = await answerJoinRequests(context, group, action, people);
+        return resultsOf(people, nodes, context.identities);
+      }),
     join: (code) => pending.run(() => join(context, code)),
     leave: (group) => pending.run(() => leave(context, group)),
   };
@@ -63,7 +73,7 @@ async function create(context: OperationContext, subject: string, participants: 
 
 /** The settings of a new group, which WhatsApp Web always names. */
 const NEW_GROUP_SETTINGS: BinaryNode[] = [
-  { tag: "member_add_mode", attrs: {}, content: "all_member_add" },
+  { tag: "member_add_mode", attrs: {}, content: MEMBER_ADD.everybody },
   { tag: "ephemeral", attrs: { expiration: "0" } },
   { tag: "membership_approval_mode", attrs: {}, content: [{ tag: "group_join", attrs: { state: "off" } }] },
 ];
@@ -118,15 +128,25 @@ async function resultsOf(
 }
 
 async function update(context: OperationContext, group: Jid, change: GroupChange): Promise<null> {
-  const { sock, groupMetadata } = context;
+  await applyChange(context, group, change);
+  context.groupMetadata.delete(group);
+  return null;
+}
+
+async function applyChange({ sock }: OperationContext, group: Jid, change: GroupChange): Promise<void> {
   if ("subject" in change) await sock.groupUpdateSubject(group, change.subject);
   else if ("description" in change) await sock.groupUpdateDescription(group, change.description || undefined);
   else if ("image" in change) await setProfilePicture(sock, change.image, group);
-  else if ("announce" in change) {
-    await sock.groupSettingUpdate(group, change.announce ? "announcement" : "not_announcement");
-  } else await sock.groupSettingUpdate(group, change.locked ? "locked" : "unlocked");
-  groupMetadata.delete(group);
-  return null;
+  else if ("join_approval" in change) {
+    await sock.groupJoinApprovalMode(group, change.join_approval ? "on" : "off");
+  } else if ("members_can_add" in change) {
+    await sock.groupMemberAddMode(group, MEMBER_ADD[change.members_can_add ? "everybody" : "admins"]);
+  } else await sock.groupSettingUpdate(group, settingOf(change));
+}
+
+function settingOf(change: { announce: boolean } | { locked: boolean }) {
+  if ("announce" in change) return change.announce ? "announcement" : "not_announcement";
+  return change.locked ? "locked" : "unlocked";
 }
 
 async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
@@ -135,17 +155,31 @@ async function invite({ sock }: OperationContext, group: Jid): Promise<string> {
   return code;
 }
 
-/** Error codes for an invitation that never existed or is no longer valid. */
-const NO_INVITATION = [404, 406, 410];
+async function revokeInvite({ sock }: OperationContext, group: Jid): Promise<string> {
+  const code = await sock.groupRevokeInvite(group);
+  if (!code) throw new Error("The network returned no new invitation.");
+  return code;
+}
 
-async function join({ sock }: OperationContext, code: string): Promise<Jid> {
+async function preview({ sock, identities }: OperationContext, code: string): Promise<GroupPreview> {
+  return toGroupPreview(await withInvitation(sock.groupGetInviteInfo(code)), identities);
+}
+
+/** Error codes for an invitation that never existed or is no longer valid. */
+const NO_INVITATION = [400, 404, 406, 410];
+
+async function withInvitation<Value>(using: Promise<Value>): Promise<Value> {
   try {
-    const group = plainJid(await sock.groupAcceptInvite(code));
-    if (group) return group;
+    return await using;
   } catch (error) {
     if (!NO_INVITATION.includes(errorCodeOf(error) ?? 0)) throw error;
     throw new OperationError("NOT_FOUND", "There is no such invitation, or it was revoked.");
   }
+}
+
+async function join({ sock }: OperationContext, code: string): Promise<Jid> {
+  const group = plainJid(await withInvitation(sock.groupAcceptInvite(code)));
+  if (group) return group;
   throw new OperationError("CONFLICT", "An admin of the group must approve the request first.");
 }
 

@@ -189,6 +189,7 @@ export const webhooks = {
       instance_passkey_required: "The phone asks for a passkey.",
       instance_passkey_confirmation: "The passkey waits for its confirmation.",
       group_updated: "A group or its members changed.",
+      group_join_requested: "Somebody asks to join a group.",
       call_received: "Somebody calls the instance.",
       poll_voted: "Somebody votes on a poll.",
       campaign_completed: "A campaign has ended.",
