@@ -64,6 +64,12 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     expect((await client.blockContact({ id, number: ana, action: "block" })).data).toEqual(blocked);
     expect((await client.contactInfo({ id, jid: jidOf(ana) })).data.is_blocked).toBe(true);
     expect((await client.blockContact({ id, number: ana, block: false })).data.is_blocked).toBe(false);
+    const named = { first_name: "Ana", last_name: "Souza" };
+    expect((await client.saveContact({ id, phone: ana, ...named })).data).toEqual({
+      ...address,
+      name: "Ana Souza",
+    });
+    expect((await client.subscribePresence({ id, number: ana })).data.jid).toBe(jidOf(ana));
     const { data } = await client.listContacts({ id, synchronise: true });
     expect(data).toContainEqual(expect.objectContaining({ ...address, is_blocked: false }));
   });
@@ -87,6 +93,11 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       business: null,
       privacy: { last: "all", groupadd: "all" },
     });
+    const privacy = { last: "contacts", groupadd: "contacts" } as const;
+    expect((await client.setPrivacy({ id, ...privacy })).data).toEqual({ privacy });
+    expect((await client.getProfile({ id })).data.privacy).toMatchObject(privacy);
+    expect(await refusal(client.getBusiness({ id }))).toBe("NOT_FOUND");
+    expect(await refusal(client.getCatalog({ id, number: ana }))).toBe("NOT_FOUND");
     expect((await client.setProfilePhoto({ id, base64: null })).data).toEqual({ picture_url: null });
     expect((await client.getInstance({ id })).data).toMatchObject({
       profile_name: "Loja",

@@ -7,8 +7,9 @@ import type { AppSetting, ServerGroupChange, WhatsAppControl } from "./whatsapp-
 /** Controls of the network around a paired phone and a contact, both by digits. */
 export function networkControlsOf(control: WhatsAppControl, phone: string, contact: string): NetworkControls {
   return {
-    async addPerson(person: ConformancePerson = {}) {
-      const { phone: number } = await control.addPerson(person);
+    async addPerson({ catalog: products, ...person }: ConformancePerson = {}) {
+      const business = products && { business: { products } };
+      const { phone: number } = await control.addPerson({ ...person, ...business });
       return { number, jid: phoneJid(number) };
     },
     addGroup: async (subject, members) => (await control.addGroup(subject, members)).jid as Jid,
@@ -40,6 +41,14 @@ export function networkControlsOf(control: WhatsAppControl, phone: string, conta
       const { lid, jid } = await control.person(number);
       await control.changeSetting(phone, { contact: { fullName: name, lidJid: lid } }, jid);
     },
+    async contactName(number) {
+      const { jid } = await control.person(number);
+      const named = (await control.appSettings(phone)).filter(
+        ({ index: [kind, of] }) => kind === "contact" && of === jid,
+      );
+      return (named.at(-1)?.action as Action | undefined)?.contactAction?.fullName ?? null;
+    },
+    showPresence: (by, presence, group) => control.presence(by, group ?? phone, presence),
     async rejectedPhoneCalls() {
       const seen = await control.seen(contact);
       return seen.flatMap((one) => (one.type === "call" && one.state === "reject" ? [one.id] : []));
@@ -72,6 +81,7 @@ interface Action {
   pinAction?: { pinned: boolean };
   muteAction?: { muted: boolean; muteEndTimestamp?: string };
   markChatAsReadAction?: { read: boolean };
+  contactAction?: { fullName: string };
 }
 
 function stateIn({ action }: AppSetting): ChatState {

@@ -38,6 +38,8 @@ create table sandbox.person (
   picture text,
   verified_name text,
   business jsonb,
+  privacy jsonb not null default '{}',
+  catalog jsonb,
   primary key (account_id, phone)
 );
 create table sandbox.picture (id text primary key, bytes bytea not null);

@@ -252,6 +252,17 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
       at: time,
     }),
   },
+  "presence.changed": {
+    when: "a person whose presence the instance follows comes online, goes, or writes",
+    data: z.object({
+      jid: z.string(),
+      person: sender,
+      presence: z.enum(["available", "unavailable", "typing", "recording", "paused"]),
+      last_seen_at: time.nullable().describe("Null: hidden, or the person is online."),
+      at: time,
+      expires_at: time.describe("From then on, treat the presence as unknown; `typing` as `paused`."),
+    }),
+  },
   "call.received": {
     when: "a person calls the instance",
     data: z.object({ call_id: z.string(), from: sender, video: z.boolean(), at: time }),

@@ -10,6 +10,7 @@ import type {
   GroupUpdate,
   OperationResult,
   PasskeyState,
+  Presence,
   SessionOperations,
 } from "./session-operations.ts";
 
@@ -202,6 +203,18 @@ export type NetworkEvent =
   /** The paired phone's profile name, if it arrives after `connected` or changes on the phone. */
   | { type: "profile_updated"; name: string }
   | { type: "chat_updated"; chat: Jid; change: ChatState }
+  /** Of a subscribed chat. For a group, `who` is the member. */
+  | {
+      type: "presence_changed";
+      chat: Jid;
+      who: Identity;
+      presence: Presence;
+      /** Null: not shown to us, or the person is online. */
+      last_seen_at: Date | null;
+      at: Date;
+      /** When it no longer counts; absent as the network reports it. */
+      expires_at?: Date;
+    }
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
 /** `no_secret`: the secret of the original is not known. `undecryptable`: it does not open the edit. */

@@ -1,3 +1,4 @@
+import type { Product } from "./business.ts";
 import type { InboundContent, Jid, MessageId } from "./driver.ts";
 import type {
   ChatState,
@@ -6,6 +7,7 @@ import type {
   OperationResult,
   ParticipantAction,
   ParticipantResult,
+  Presence,
 } from "./session-operations.ts";
 
 /** The actor, and the chat of the paired phone in which they act. */
@@ -49,6 +51,7 @@ export interface SandboxPersonChange {
   /** Set for businesses. */
   verified_name?: string | null;
   business?: ContactInfo["business"];
+  catalog?: Product[] | null;
   /** Which of the person's addresses the paired phone receives. */
   known?: "both" | "phone" | "lid";
 }
@@ -89,6 +92,11 @@ export interface SandboxControl {
   read(phone: string, act: SandboxActor & { message_ids: MessageId[] }): Promise<boolean>;
   /** Returns the id of the call. */
   startPhoneCall(phone: string, act: SandboxActor & { video?: boolean }): Promise<string | undefined>;
+  /** A person shows a presence to the paired phone. */
+  showPresence(
+    phone: string,
+    act: SandboxActor & { presence: Presence; last_seen_at?: Date | null },
+  ): Promise<boolean>;
   /** Cuts the connection; the session reconnects automatically. */
   drop(phone: string): Promise<boolean>;
   ban(phone: string): Promise<boolean>;

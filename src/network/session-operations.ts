@@ -1,3 +1,4 @@
+import type { BusinessHours, CatalogPage } from "./business.ts";
 import type { Identity, Jid, MessageRef } from "./identity.ts";
 import type { SendResult } from "./send-result.ts";
 
@@ -44,6 +45,7 @@ export interface ContactInfo extends Identity {
     email?: string;
     website?: string[];
     address?: string;
+    hours?: BusinessHours;
   } | null;
   about: string | null;
   picture_url: string | null;
@@ -76,6 +78,12 @@ export interface OwnProfile extends Identity {
   business: ContactInfo["business"];
   /** With the network's keys, such as `last` or `groupadd`. */
   privacy: Record<string, string>;
+}
+
+/** Names in the phone's address book. */
+export interface ContactName {
+  first_name: string;
+  last_name: string | null;
 }
 
 export interface GroupParticipant {
@@ -227,6 +235,8 @@ export const SESSION_OPERATIONS = {
     /** Takes digits; returns one result per number, in order. */
     check: operation<[numbers: readonly string[]], NumberCheck[]>(),
     info: operation<[jid: Jid], ContactInfo>(),
+    /** Adds a person to the phone's address book, or renames one there. */
+    save: operation<[jid: Jid, name: ContactName], Identity>(),
     setBlocked: operation<[jid: Jid, isBlocked: boolean], null>(),
     blocked: operation<[], Jid[]>(),
     /** Requests the phone's address book again; the contacts arrive as `contact_updated`. */
@@ -244,6 +254,16 @@ export const SESSION_OPERATIONS = {
     setAbout: operation<[text: string], null>(),
     /** JPEG, square; null removes it. */
     setPicture: operation<[image: Uint8Array | null], null>(),
+    /** With the network's words, such as `last` and `contacts`. */
+    setPrivacy: operation<[setting: string, value: string], null>(),
+  },
+  business: {
+    /** Null: of the paired phone. NOT_FOUND for a person without a catalogue. */
+    catalog: operation<[jid: Jid | null, page: { limit: number; cursor: string | null }], CatalogPage>(),
+  },
+  presence: {
+    /** Reports the presence of a person, or of the members of a group, until `expires_at`. RATE_LIMITED at the limit. */
+    subscribe: operation<[chat: Jid], { expires_at: Date }>(),
   },
   groups: {
     /** All groups of the paired phone. */
@@ -301,4 +321,6 @@ export type ContactOperations = ReachableSession["contacts"];
 export type ChatOperations = ReachableSession["chats"];
 export type ProfileOperations = ReachableSession["profile"];
 export type GroupOperations = ReachableSession["groups"];
+export type BusinessOperations = ReachableSession["business"];
+export type PresenceOperations = ReachableSession["presence"];
 export type PasskeyOperations = ReachableSession["passkey"];

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import type { Jid, MessageId } from "../../src/network/driver.ts";
 import { phoneJid } from "../../src/network/jid.ts";
 import type { ChatState } from "../../src/network/session-operations.ts";
@@ -14,6 +14,8 @@ export function describeOperations(name: string, start: () => Promise<OperationS
     describeContacts(story);
     describeChats(story);
     describeProfile(story);
+    describePresence(story);
+    describeCatalogs(story);
     describeGroups(story);
     describeCalls(story);
   });
@@ -75,6 +77,20 @@ export function describeContacts(story: OperationStory): void {
       done(await story.session.contacts.setBlocked(two.jid, false));
       done(await story.session.contacts.setBlocked(one.jid, false));
       expect(done(await story.session.contacts.blocked())).toEqual([]);
+    });
+
+    it("adds a person to the phone's address book, and renames one there", async () => {
+      const { number, jid } = await story.world.addPerson();
+      const save = (first_name: string, last_name: string | null) =>
+        story.session.contacts.save(jid, { first_name, last_name });
+      expect(done(await save("Zoé", "Lima"))).toMatchObject({ jid, phone: number, lid: LID });
+      expect(await story.world.contactName(number)).toBe("Zoé Lima");
+      done(await save("Zoca", null));
+      expect(await story.world.contactName(number)).toBe("Zoca");
+      const nobody = { first_name: "Nobody", last_name: null };
+      expect(await story.session.contacts.save(story.stage.unregisteredJid, nobody)).toMatchObject(
+        refused("RECIPIENT_NOT_FOUND"),
+      );
     });
 
     it("reports the names in the phone's address book, and reports them again on request", async () => {
@@ -166,6 +182,13 @@ export function describeProfile(story: OperationStory): void {
       expect(done(await story.session.profile.get()).about).toBeNull();
     });
 
+    it("changes its privacy settings one by one", async () => {
+      done(await story.session.profile.setPrivacy("last", "contacts"));
+      done(await story.session.profile.setPrivacy("readreceipts", "none"));
+      const { privacy } = done(await story.session.profile.get());
+      expect(privacy).toMatchObject({ last: "contacts", readreceipts: "none", groupadd: "all" });
+    });
+
     it("changes its picture and removes it", async () => {
       done(await story.session.profile.setPicture(JPEG));
       expect((await story.world.phone()).has_picture).toBe(true);
@@ -173,6 +196,92 @@ export function describeProfile(story: OperationStory): void {
       done(await story.session.profile.setPicture(null));
       expect((await story.world.phone()).has_picture).toBe(false);
       expect(done(await story.session.profile.get()).picture_url).toBeNull();
+    });
+  });
+}
+
+/** The part of the suite about the presence of others. */
+export function describePresence(story: OperationStory): void {
+  describe("presence of others", () => {
+    type Shown = EventOf<"presence_changed">;
+    const shown = (fits: (event: Shown) => boolean) => story.findEvent("presence_changed", fits);
+
+    beforeAll(async () => void (await story.session.setPresence("available")));
+
+    it("is reported of a person whom it follows, until the presence expires, and of nobody else", async () => {
+      const [ana, bia] = [await story.world.addPerson(), await story.world.addPerson()];
+      const { expires_at } = done(await story.session.presence.subscribe(ana.jid));
+      await story.world.showPresence(bia.number, "typing");
+      for (const presence of ["typing", "recording", "paused", "available", "unavailable"] as const) {
+        await story.world.showPresence(ana.number, presence);
+        const event = await shown((one) => one.chat === ana.jid && one.presence === presence);
+        expect(event.who).toMatchObject({ jid: ana.jid, lid: LID, phone: ana.number });
+        expect(event.last_seen_at).toEqual(presence === "unavailable" ? expect.any(Date) : null);
+        const isBrief = presence === "typing" || presence === "recording";
+        expect(event.expires_at && event.expires_at < expires_at).toBe(isBrief);
+      }
+      const others = story.listener.all("presence_changed").filter(({ who }) => who.phone === bia.number);
+      expect(others).toEqual([]);
+    });
+
+    it("is reported of the members of a group that it follows", async () => {
+      const { number, jid } = await story.world.addPerson();
+      const group = await story.ownGroup(number);
+      done(await story.session.groups.get(group));
+      done(await story.session.presence.subscribe(group));
+      await story.world.showPresence(number, "typing", group);
+      expect(await shown((one) => one.chat === group)).toMatchObject({ presence: "typing", who: { jid } });
+    });
+
+    it("is reported again after a reconnect", async () => {
+      const { number, jid } = await story.world.addPerson();
+      done(await story.session.presence.subscribe(jid));
+      const connections = story.listener.all("connected").length;
+      await story.stage.phone.drop();
+      await story.listener.waitForEvent("connected", connections + 1);
+      await story.session.setPresence("available");
+      await eventually(async () => {
+        await story.world.showPresence(number, "available");
+        expect(story.listener.all("presence_changed")).toContainEqual(
+          expect.objectContaining({ chat: jid, presence: "available" }),
+        );
+      });
+    });
+  });
+}
+
+/** The part of the suite about the products of businesses. */
+export function describeCatalogs(story: OperationStory): void {
+  describe("catalogues", () => {
+    const all = { limit: 50, cursor: null };
+
+    it("have the products of a business, page by page", async () => {
+      const catalog = [
+        { id: "1", name: "Bread", description: "Of today", price: 4.5, currency: "BRL" },
+        { id: "2", name: "Cake" },
+        { id: "3", name: "Pie" },
+      ];
+      const { jid } = await story.world.addPerson({ catalog });
+      const first = done(await story.session.business.catalog(jid, { limit: 2, cursor: null }));
+      const unknown = { description: null, price: null, currency: null };
+      const common = { url: null, image_url: null, retailer_id: null, is_hidden: false };
+      expect(first.products).toEqual([
+        { ...catalog[0], ...common },
+        { ...catalog[1], ...unknown, ...common },
+      ]);
+      const { next_cursor: cursor } = first;
+      const rest = done(await story.session.business.catalog(jid, { limit: 2, cursor }));
+      expect(rest).toMatchObject({ products: [{ name: "Pie" }], next_cursor: null });
+    });
+
+    it("are not there for people without one, the paired phone among them", async () => {
+      const { jid } = await story.world.addPerson();
+      const { business } = story.session;
+      expect(await business.catalog(jid, all)).toMatchObject(refused("NOT_FOUND"));
+      expect(await business.catalog(null, all)).toMatchObject(refused("NOT_FOUND"));
+      expect(await business.catalog(story.stage.unregisteredJid, all)).toMatchObject(
+        refused("RECIPIENT_NOT_FOUND"),
+      );
     });
   });
 }
@@ -193,7 +302,9 @@ export function describeCalls(story: OperationStory): void {
       session.contacts?.check([story.contact]),
       session.chats?.setState(story.stage.contact.jid, { archived: true }),
       session.profile?.get(),
+      session.business?.catalog(null, { limit: 1, cursor: null }),
       session.groups?.get(group),
+      session.presence?.subscribe(story.stage.contact.jid),
       session.rejectCall?.("CALL", story.stage.contact.jid),
     ]);
     expect(results.map((one) => one?.outcome)).toEqual(Array(results.length).fill("failed"));

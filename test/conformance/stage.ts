@@ -7,7 +7,12 @@ import type {
   MessageId,
   NetworkDriver,
 } from "../../src/network/driver.ts";
-import type { ChatState, GroupChange, ParticipantAction } from "../../src/network/session-operations.ts";
+import type {
+  ChatState,
+  GroupChange,
+  ParticipantAction,
+  Presence,
+} from "../../src/network/session-operations.ts";
 
 /** The phone with which the gateway is paired. */
 export interface PhoneControls {
@@ -74,6 +79,8 @@ export interface ConformancePerson {
   picture?: Uint8Array;
   /** Refuses to be added to groups, with 403. */
   refusesGroups?: boolean;
+  /** The products of a business. */
+  catalog?: { id: string; name: string; description?: string; price?: number; currency?: string }[];
 }
 
 export interface NetworkGroupView {
@@ -117,6 +124,10 @@ export interface NetworkControls {
   chat(chat: Jid): Promise<ChatState>;
   changeChat(chat: Jid, change: ChatState): Promise<void>;
   nameContact(number: string, name: string): Promise<void>;
+  /** The name of a person in the phone's address book. */
+  contactName(number: string): Promise<string | null>;
+  /** A person shows a presence to the paired phone, or to a group. */
+  showPresence(by: string, presence: Presence, group?: Jid): Promise<void>;
   rejectedPhoneCalls(): Promise<string[]>;
 }
 

@@ -42,6 +42,8 @@ export class Companion {
   known = false;
   connection: ServerConnection | undefined;
   presence = "unavailable";
+  /** Jids of those whose presence it asked for since its login. */
+  readonly subscriptions = new Set<string>();
   readonly preKeys = new Map<number, Uint8Array>();
   readonly #waiting = new Map<string, Waiting>();
   /** Offline stanzas that are not sent yet; undefined after the last one. */

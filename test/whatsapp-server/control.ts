@@ -101,6 +101,18 @@ export interface Business {
   email?: string;
   website?: string;
   address?: string;
+  /** Minutes since midnight, on every weekday. */
+  hours?: { opens: number; closes: number };
+  /** Its catalogue. */
+  products?: ServerProduct[];
+}
+
+export interface ServerProduct {
+  id: string;
+  name: string;
+  description?: string;
+  price?: number;
+  currency?: string;
 }
 
 export interface PersonInfo {

@@ -29,6 +29,8 @@ export function logIn(
   book.loggedIn(connection.record, companion.person.phone, companion.number);
   connection.companion = companion;
   companion.connection = connection;
+  companion.presence = "unavailable";
+  companion.subscriptions.clear();
   connection.send(
     node("success", {
       t: seconds(),

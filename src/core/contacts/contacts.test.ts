@@ -383,6 +383,53 @@ test("a send to an unknown number leaves no contact and no chat behind", async (
   expect((await client().listChats({ id: id(), q: number })).data).toEqual([]);
 });
 
+describe("a person in the phone's address book", () => {
+  test("is added and renamed, by either number format, and is listed with that name", async () => {
+    const { id: instance, client } = story.sales;
+    const save = async (phone: string, first_name: string, last_name?: string) =>
+      (await client.saveContact({ id: instance, phone, first_name, last_name })).data;
+    const saved = { jid: jidOf(SHORT), lid: expect.any(String), phone: SHORT };
+    expect(await save(LONG, "Ana", "Souza")).toEqual({ ...saved, name: "Ana Souza" });
+    expect(await save(SHORT, "Aninha")).toEqual({ ...saved, name: "Aninha" });
+    const { data } = await client.listContacts({ id: instance, q: SHORT });
+    expect(data.map(({ name }) => name)).toEqual(["Aninha"]);
+    expect(await refusal(save("5511977770000", "Nobody"))).toEqual([404, "RECIPIENT_NOT_FOUND"]);
+    expect(await refusal(save(story.sales.phone, "Myself"))).toEqual([400, "VALIDATION_ERROR"]);
+    expect(await refusal(save(ANA, " "))).toEqual([400, "VALIDATION_ERROR"]);
+  });
+});
+
+describe("the presence of a person", () => {
+  test("is an event while the instance follows it, which says until when it counts", async () => {
+    const { id: instance, client } = story.sales;
+    await client.updateDefaultWebhook({ id: instance, events: ["message.*", "presence.changed"] });
+    const [bia, caio] = ["5511977770411", "5511977770412"];
+    const { data } = await client.subscribePresence({ id: instance, number: bia });
+    expect(data).toEqual({ jid: jidOf(bia), expires_at: expect.any(String) });
+    await client.sandboxPresence({ id: instance, from: caio, presence: "typing" });
+    await client.sandboxPresence({ id: instance, from: bia, push_name: "Bia", presence: "typing" });
+    const last_seen_at = "2026-11-20T12:00:00.000Z";
+    await client.sandboxPresence({ id: instance, from: bia, presence: "unavailable", last_seen_at });
+    await story.receiver.waitFor(({ body }) => body.data?.presence === "unavailable");
+    const shown = story.receiver.of("presence.changed").map(({ body }) => body.data);
+    const person = { jid: jidOf(bia), lid: expect.any(String), phone: bia, push_name: "Bia" };
+    const times = { at: expect.any(String), expires_at: expect.any(String) };
+    expect(shown).toEqual([
+      { jid: jidOf(bia), person, presence: "typing", last_seen_at: null, ...times },
+      expect.objectContaining({ presence: "unavailable", last_seen_at, expires_at: data.expires_at }),
+    ]);
+    expect(shown[0].expires_at < data.expires_at).toBe(true);
+  });
+
+  test("of nobody, of the instance itself and of a foreign group cannot be followed", async () => {
+    const { id: instance, client } = story.sales;
+    const follow = (jid: string) => refusal(client.subscribePresence({ id: instance, jid }));
+    expect(await follow("5511977770000")).toEqual([404, "RECIPIENT_NOT_FOUND"]);
+    expect(await follow(story.sales.phone)).toEqual([400, "VALIDATION_ERROR"]);
+    expect(await follow("120363999999999999@g.us")).toEqual([404, "NOT_FOUND"]);
+  });
+});
+
 describe("blocking a contact", () => {
   test("is rejected for the instance's own number", async () => {
     const own = { id: id(), number: story.sales.phone };

@@ -22,7 +22,7 @@ import type { RunSessionOperation } from "../session-operations/session-operatio
 import { type CheckNumbersDeps, checkNumbers } from "./check-numbers.ts";
 import type { contactsContract } from "./contract.ts";
 import type { InstanceRef } from "./number-resolver.ts";
-import { readContactInfo, saveBlocked, saveBlocklist } from "./read-contact-info.ts";
+import { readContactInfo, saveBlocked, saveBlocklist, saveContactName } from "./read-contact-info.ts";
 import { type RecipientInput, readAddress, resolveForInstance } from "./recipient.ts";
 
 interface PersonColumns {
@@ -95,6 +95,22 @@ export function contactHandlers(deps: ContactDeps): Handlers<typeof contactsCont
     async contactInfo({ input: { id, ...target } }) {
       const owner = await getInstance(db, id);
       return readContactInfo(deps, owner, await findPerson(deps, owner, target));
+    },
+
+    async saveContact({ input: { id, first_name, last_name = "", ...target } }) {
+      const owner = await getInstance(db, id);
+      const jid = await findPerson(deps, owner, target);
+      requireOtherPerson(owner, jid);
+      return saveContactName(deps, owner, jid, { first_name, last_name: last_name || null });
+    },
+
+    async subscribePresence({ input: { id, ...target } }) {
+      const owner = await getInstance(db, id);
+      const named = await resolveForInstance(deps.findCountry, id, target);
+      const jid = named.type === "group" ? named.jid : await findPerson(deps, owner, target);
+      requireOtherPerson(owner, jid);
+      const { expires_at } = await runOperation(id, (session) => session.presence.subscribe(jid));
+      return { jid, expires_at };
     },
 
     async blockContact({ input: { id, action, block, ...target } }) {

@@ -9,7 +9,7 @@ import {
   searchInput,
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
-import { boundedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
+import { boundedText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../instances/contract.ts";
 
@@ -174,6 +174,44 @@ export const contactsContract = {
       picture_url: z.string().nullable(),
       is_blocked: z.boolean(),
     }),
+  }),
+  saveContact: route({
+    http: "POST /api/v1/instances/:id/contacts",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Add a person to the phone's address book, or rename one there",
+    message: "Contact saved",
+    aliases: {
+      number: [...recipientAliases.number, "contactId"],
+      first_name: ["firstName", "name"],
+      last_name: ["lastName"],
+    },
+    example: { phone: "5511999990004", first_name: "Ana", last_name: "Souza" },
+    input: z.object({
+      id,
+      ...recipientFields,
+      first_name: trimmedText(100).min(1, "must not be empty"),
+      last_name: trimmedText(100).optional(),
+    }),
+    output: z.object({ ...addresses, name: z.string().nullable() }),
+  }),
+  subscribePresence: route({
+    http: "POST /api/v1/instances/:id/presence/subscribe",
+    requiresBody: true,
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Follow the presence of a person, or of the members of a group, for an hour",
+    description:
+      "Each change is an event `presence.changed`. Subscribe again to go on. An instance follows 200 chats at once, and " +
+      "continues after a reconnect, but not after a restart of the gateway. WhatsApp reports presence only to an instance that " +
+      "is online itself: set `mark_online` or the presence `available`.",
+    message: "Presence is followed",
+    aliases: recipientAliases,
+    example: { number: "5511999990004" },
+    input: z.object({ id, ...recipientFields }),
+    output: z.object({ jid: z.string(), expires_at: isoTime }),
   }),
   blockContact: route({
     http: "POST /api/v1/instances/:id/contacts/block",

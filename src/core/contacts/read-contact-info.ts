@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../network/jid.ts";
-import type { ContactInfo } from "../../network/session-operations.ts";
+import type { ContactInfo, ContactName } from "../../network/session-operations.ts";
 import type { Db } from "../../platform/db/database.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
@@ -57,6 +57,28 @@ function saveInfo(db: Db, instanceId: number, jid: Jid, info: ContactInfo) {
     .where("jid", "=", jid)
     .returning(["jid", "lid", "phone", "name", "push_name", "verified_name", "is_blocked"])
     .executeTakeFirst();
+}
+
+/** Names a person in the phone's address book, and in the contacts. */
+export async function saveContactName(deps: InfoDeps, owner: InstanceRef, jid: Jid, named: ContactName) {
+  const person = await deps.runOperation(owner.id, (session) => session.contacts.save(jid, named));
+  const { push_name, lid, phone } = person;
+  const name = [named.first_name, named.last_name].filter(Boolean).join(" ");
+  await deps.conversations.updateContact(owner, {
+    jid: person.jid,
+    lid,
+    phone,
+    name,
+    push_name,
+    verified_name: null,
+  });
+  const stored = await deps.db
+    .selectFrom("contact")
+    .select(["jid", "lid", "phone", "name"])
+    .where("instance_id", "=", owner.id)
+    .where("jid", "=", await deps.conversations.addressOf(owner.id, person.jid))
+    .executeTakeFirst();
+  return stored ?? { jid: person.jid, lid, phone, name };
 }
 
 /** Stores the block that the network has accepted, and returns the addresses of the contact. */

@@ -36,6 +36,7 @@ export const EXTRA_EVENTS = [
   "instance.attention",
   "group.updated",
   "group.join_requested",
+  "presence.changed",
   "call.received",
   "poll.voted",
   "campaign.completed",

@@ -73,6 +73,9 @@ async function tellOfMessages(): Promise<void> {
   await client.updateGroupSettings({ id, jid: own, join_approval: true });
   await client.sandboxGroupJoin({ id, from: CAIO, group_jid: own });
   await arrives("group.join_requested");
+  await client.subscribePresence({ id, number: BIA });
+  await client.sandboxPresence({ ...bia, presence: "typing" });
+  await arrives("presence.changed");
 }
 
 async function tellOfCampaign(): Promise<void> {

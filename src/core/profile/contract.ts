@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { route, type UploadedFile } from "../../platform/http/route.ts";
+import { pagination, route, type UploadedFile } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
+import { recipientAliases, recipientFields } from "../contacts/contract.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../instances/contract.ts";
 
@@ -10,6 +11,54 @@ import { SESSION_ERRORS } from "../instances/contract.ts";
 const PICTURE_BODY_BYTES = 24 * 1024 * 1024;
 
 const pictureText = boundedText(PICTURE_BODY_BYTES);
+
+const hours = named(
+  "BusinessHours",
+  z.object({
+    timezone: z.string().nullable(),
+    days: z.array(
+      z.object({
+        day: z.string().describe("The first three letters of the English name."),
+        mode: z.string().describe("`specific_hours`, `open_24h` or `appointment_only`."),
+        opens: z.string().nullable().describe("`HH:MM`."),
+        closes: z.string().nullable(),
+      }),
+    ),
+  }),
+);
+
+const text = z.string().nullable();
+
+const business = named(
+  "Business",
+  z.object({
+    jid: z.string(),
+    lid: text,
+    phone: text,
+    name: text,
+    description: text,
+    category: text,
+    email: text,
+    address: text,
+    website: z.array(z.string()),
+    hours: hours.nullable(),
+  }),
+);
+
+const product = named(
+  "Product",
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    description: text,
+    price: z.number().nullable().describe("In units of the currency; null: not shown."),
+    currency: text,
+    url: text,
+    image_url: text,
+    retailer_id: text.describe("The number that the business itself has given to the product."),
+    is_hidden: z.boolean(),
+  }),
+);
 
 const profile = named(
   "Profile",
@@ -29,6 +78,7 @@ const profile = named(
         email: z.string().optional(),
         website: z.array(z.string()).optional(),
         address: z.string().optional(),
+        hours: hours.optional(),
       })
       .nullable(),
     privacy: z
@@ -42,6 +92,23 @@ const profile = named(
 function isUpload(value: unknown): boolean {
   return typeof value === "object" && value !== null && "bytes" in value && value.bytes instanceof Uint8Array;
 }
+
+/** With the names and values of the network. */
+const privacySettings = {
+  last: z.enum(["all", "contacts", "contact_blacklist", "none"]).optional().describe("Last seen."),
+  online: z.enum(["all", "match_last_seen"]).optional(),
+  profile: z.enum(["all", "contacts", "contact_blacklist", "none"]).optional().describe("Profile picture."),
+  status: z.enum(["all", "contacts", "contact_blacklist", "none"]).optional().describe("About text."),
+  readreceipts: z.enum(["all", "none"]).optional(),
+  groupadd: z
+    .enum(["all", "contacts", "contact_blacklist"])
+    .optional()
+    .describe("Who may add the phone to groups."),
+  calladd: z.enum(["all", "known"]).optional().describe("Who may call."),
+  messages: z.enum(["all", "contacts"]).optional().describe("Who may write."),
+};
+
+const PRIVACY_NAMES = Object.keys(privacySettings).join(", ");
 
 const tag = "Profile";
 const access = "instance";
@@ -83,6 +150,62 @@ export const profileContract = {
     aliases: { text: ["status", "about"] },
     input: z.object({ id, text: trimmedText(139) }),
     output: z.object({ about: z.string().nullable(), status: z.string().nullable() }),
+  }),
+  getBusiness: route({
+    http: "GET /api/v1/instances/:id/profile/business",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Get what a business shows of itself; without a number, that of the paired phone",
+    message: "Business",
+    aliases: recipientAliases,
+    input: z.object({ id, ...recipientFields }),
+    output: business,
+  }),
+  getCatalog: route({
+    http: "GET /api/v1/instances/:id/catalog",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "List the products of a business; without a number, those of the paired phone",
+    message: "Catalogue",
+    aliases: recipientAliases,
+    input: z.object({
+      id,
+      ...recipientFields,
+      limit: z.coerce.number().int().min(1).max(100).default(50),
+      cursor: boundedText(2048).optional().describe("`next_cursor` of the previous page."),
+    }),
+    output: z.array(product),
+    beside: z.object({ pagination }),
+  }),
+  setPrivacy: route({
+    http: "POST /api/v1/instances/:id/profile/privacy",
+    role: "admin",
+    errors: SESSION_ERRORS,
+    access,
+    tag,
+    summary: "Change who may see or do what: the privacy settings of the paired phone",
+    description:
+      "`contact_blacklist`: all contacts except those that the phone lists. The settings are changed in order. If the network " +
+      "refuses one, `details.applied` names those before it.",
+    message: "Privacy settings changed",
+    aliases: {
+      last: ["last_seen", "lastSeen"],
+      readreceipts: ["read_receipts", "readReceipts"],
+      groupadd: ["group_add", "groupAdd"],
+      calladd: ["call_add", "callAdd"],
+    },
+    example: { last: "contacts", groupadd: "contacts" },
+    input: z
+      .object({ id, ...privacySettings })
+      .refine(
+        ({ id: _, ...settings }) => Object.values(settings).some((value) => value !== undefined),
+        rule(`one of ${PRIVACY_NAMES} is required`, "one_of_required", { fields: PRIVACY_NAMES }),
+      ),
+    output: z.object({
+      privacy: z.record(z.string(), z.string()).describe("The settings that were changed."),
+    }),
   }),
   setProfilePhoto: route({
     http: "POST /api/v1/instances/:id/profile/photo",

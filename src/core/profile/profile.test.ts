@@ -92,3 +92,82 @@ describe("the profile of an instance", () => {
     expect(await profile()).toEqual(before);
   });
 });
+
+describe("privacy settings", () => {
+  test("are changed one by one, and only those that the request names", async () => {
+    const { data } = await shop.client.setPrivacy({ id: shop.id, last: "contacts", readreceipts: "none" });
+    expect(data).toEqual({ privacy: { last: "contacts", readreceipts: "none" } });
+    expect((await profile()).privacy).toMatchObject({
+      last: "contacts",
+      readreceipts: "none",
+      online: "all",
+    });
+  });
+
+  test.each([
+    ["a value that does not exist", { last: "friends" }, "last"],
+    ["a value of another setting", { online: "contacts" }, "online"],
+    ["no setting", {}, "id"],
+  ])("are refused with %s", async (_, body, field) => {
+    const { body: refusal } = await post("privacy", body);
+    expect(refusal.code).toBe("VALIDATION_ERROR");
+    if (field !== "id") expect(refusal.details.fields[0].field).toBe(field);
+  });
+});
+
+describe("a business", () => {
+  const BAKERY = "5511977770321";
+  const business = {
+    description: "Bread",
+    category: "Bakery",
+    website: ["https://padaria.example"],
+    hours: {
+      timezone: "America/Sao_Paulo",
+      days: [{ day: "mon", mode: "specific_hours", opens: "09:00", closes: "18:00" }],
+    },
+  };
+
+  test("shows its data and, page by page, its products", async () => {
+    const catalog = ["Bread", "Cake", "Pie"].map((name, nth) => ({
+      id: `${nth}`,
+      name,
+      price: 4.5,
+      currency: "BRL",
+    }));
+    const bakery = { id: shop.id, number: BAKERY };
+    await shop.client.sandboxContact({ id: shop.id, from: BAKERY, push_name: "Padaria", business, catalog });
+    expect((await shop.client.getBusiness(bakery)).data).toEqual({
+      jid: `${BAKERY}@s.whatsapp.net`,
+      lid: expect.any(String),
+      phone: BAKERY,
+      name: "Padaria",
+      email: null,
+      address: null,
+      ...business,
+    });
+    const first = await shop.client.getCatalog({ ...bakery, limit: 2 });
+    expect(first.data.map(({ name, price }) => [name, price])).toEqual([
+      ["Bread", 4.5],
+      ["Cake", 4.5],
+    ]);
+    expect(first.pagination).toMatchObject({ limit: 2, has_more: true });
+    const cursor = first.pagination.next_cursor ?? "";
+    const rest = await shop.client.getCatalog({ ...bakery, limit: 2, cursor });
+    expect(rest.data.map(({ name }) => name)).toEqual(["Pie"]);
+    expect(rest.pagination).toEqual({ limit: 2, next_cursor: null, has_more: false });
+  });
+
+  test("is not found for a person or a phone that is none", async () => {
+    const person = { id: shop.id, number: "5511977770322" };
+    for (const asked of [
+      shop.client.getBusiness(person),
+      shop.client.getCatalog(person),
+      shop.client.getBusiness({ id: shop.id }),
+      shop.client.getCatalog({ id: shop.id }),
+    ])
+      await expect(asked).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(shop.client.getCatalog({ id: shop.id, number: "5511977770000" })).rejects.toMatchObject({
+      code: "RECIPIENT_NOT_FOUND",
+    });
+  });
+});

@@ -1,15 +1,14 @@
 import type { Db } from "../../platform/db/database.ts";
-import { invalidField } from "../../platform/gateway-error.ts";
+import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import type { Handlers } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";
 import { toSquareImage } from "../../platform/media/to-square-image.ts";
 import { type PictureSource, readPicture } from "../messages/messages.ts";
-import type { RunSessionOperation } from "../session-operations/session-operations.ts";
+import { type BusinessDeps, businessHandlers } from "./business-handlers.ts";
 import type { profileContract } from "./contract.ts";
 
-export interface ProfileDeps extends PictureSource {
+export interface ProfileDeps extends PictureSource, BusinessDeps {
   db: Db;
-  runOperation: RunSessionOperation;
 }
 
 /** The profile of the paired phone; the instance's row also contains name and picture. */
@@ -25,6 +24,8 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
     return profile;
   };
   return {
+    ...businessHandlers(deps),
+
     async getProfile({ input: { id } }) {
       const { push_name: name, ...profile } = await readProfile(id);
       return { ...profile, name, status: profile.about };
@@ -42,6 +43,20 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
       return { about, status: about };
     },
 
+    async setPrivacy({ input: { id, ...settings } }) {
+      const privacy: Record<string, string> = {};
+      for (const [name, value] of Object.entries(settings)) {
+        if (value === undefined) continue;
+        try {
+          await runOperation(id, (session) => session.profile.setPrivacy(name, value));
+        } catch (error) {
+          throw withApplied(error, Object.keys(privacy));
+        }
+        privacy[name] = value;
+      }
+      return { privacy };
+    },
+
     async setProfilePhoto({ input }) {
       const picture = await readPhoto(deps, input);
       await runOperation(input.id, (session) => session.profile.setPicture(picture));
@@ -51,6 +66,13 @@ export function profileHandlers(deps: ProfileDeps): Handlers<typeof profileContr
       return { picture_url: picture_url ?? null };
     },
   };
+}
+
+/** The error of a setting, with the names of the settings that were changed before it. */
+function withApplied(error: unknown, applied: string[]): unknown {
+  if (!(error instanceof GatewayError)) return error;
+  const { code, message, retryAfterSeconds } = error;
+  return new GatewayError(code, message, { details: { applied }, retryAfterSeconds });
 }
 
 /** Returns null if the picture is to be removed. */

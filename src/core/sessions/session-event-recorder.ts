@@ -30,6 +30,7 @@ import { saveProfileOnInstance } from "../profile/profile.ts";
 import type { ConnectionRecorder } from "./connection/connection-recorder.ts";
 import { isConnectionEvent } from "./connection/find-status-transition.ts";
 import type { LiveSettings } from "./live-settings.ts";
+import { recordPresence } from "./record-presence.ts";
 import type { PairingCommit } from "./sealed-pairing-store.ts";
 
 /** The network repeats a request that is not handled, and withholds the same messages at each login. */
@@ -123,6 +124,8 @@ function createEventRecorder(
         return recordGroupChange({ db, engine }, instance, event, await live.get(instance.id));
       case "group_join_requested":
         return recordJoinRequests(deps, instance, event);
+      case "presence_changed":
+        return recordPresence(deps, instance.id, event);
       case "contact_updated":
         return conversations.updateContact(instance, event.contact);
       case "profile_updated":

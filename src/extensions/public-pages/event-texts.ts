@@ -57,6 +57,10 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
     ],
     fields: { by: "Who changed it; null: not reported.", jid: "The group." },
   },
+  "presence.changed": {
+    notes: ["`POST .../presence/subscribe` begins it, for an hour."],
+    fields: { person: "Who it is; in a group the member.", jid: "The chat." },
+  },
   "group.join_requested": { fields: { person: "Who asks.", jid: "The group." } },
   "integration.paused": {
     notes: [

@@ -127,6 +127,21 @@ const messageAliases = { ...actorAliases, message_id };
 
 const text = (max: number) => trimmedText(max).min(1);
 
+const product = named(
+  "SandboxProduct",
+  z.object({
+    id: text(100),
+    name: text(200),
+    description: boundedText(2000).nullable().default(null),
+    price: z.number().nonnegative().nullable().default(null),
+    currency: boundedText(3).nullable().default(null),
+    url: boundedText(2048).nullable().default(null),
+    image_url: boundedText(2048).nullable().default(null),
+    retailer_id: boundedText(100).nullable().default(null),
+    is_hidden: z.boolean().default(false),
+  }),
+);
+
 const person = {
   name: text(100).nullable().optional().describe("In the address book of the paired phone."),
   push_name: text(100).nullable().optional().describe("The name that the person has chosen."),
@@ -143,9 +158,30 @@ const person = {
       email: boundedText(254).optional(),
       website: z.array(boundedText(256)).max(5).optional(),
       address: boundedText(512).optional(),
+      hours: z
+        .object({
+          timezone: boundedText(100).nullable().default(null),
+          days: z
+            .array(
+              z.object({
+                day: boundedText(20),
+                mode: boundedText(40),
+                opens: boundedText(5).nullable().default(null),
+                closes: boundedText(5).nullable().default(null),
+              }),
+            )
+            .max(50),
+        })
+        .optional(),
     })
     .nullable()
     .optional(),
+  catalog: z
+    .array(product)
+    .max(500)
+    .nullable()
+    .optional()
+    .describe("The products of a business; null: none."),
   known: z
     .enum(["both", "phone", "lid"])
     .optional()
@@ -269,6 +305,21 @@ export const sandboxContract = {
     input: z.object({ ...actor, video: z.boolean().default(false) }),
     output: z.object({ call_id: z.string() }),
   }),
+  sandboxPresence: route({
+    http: "POST /api/v1/instances/:id/sandbox/presence",
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
+    access,
+    tag,
+    summary: "Let a sandbox contact come online, go or write, for an instance that follows the presence",
+    message: "Presence handed to the sandbox network",
+    aliases: actorAliases,
+    input: z.object({
+      ...actor,
+      presence: z.enum(["available", "unavailable", "typing", "recording", "paused"]),
+      last_seen_at: pointInTime.nullable().optional().describe("With `unavailable`; null: hidden."),
+    }),
+    output: z.object({ presence: z.string() }),
+  }),
   sandboxDrop: route({
     http: "POST /api/v1/instances/:id/sandbox/drop",
     errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
@@ -307,6 +358,7 @@ export const sandboxContract = {
       picture_url: z.string().nullable(),
       verified_name: z.string().nullable(),
       business: z.unknown(),
+      catalog: z.unknown(),
       known: z.enum(["both", "phone", "lid"]),
       is_blocked: z.boolean().describe("By the paired phone."),
     }),

@@ -99,7 +99,7 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
   };
 }
 
-type Unnamed = "sandboxCall" | "sandboxDrop" | "sandboxBan";
+type Unnamed = "sandboxCall" | "sandboxPresence" | "sandboxDrop" | "sandboxBan";
 
 function phoneHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Unnamed> {
   return {
@@ -107,6 +107,13 @@ function phoneHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>
       const act = { ...actorIn(input), video: input.video };
       const { phone, control } = await getPairedPhone(deps, input.id);
       return { call_id: requireHappened(await control.startPhoneCall(phone, act)) };
+    },
+
+    async sandboxPresence({ input }) {
+      const { id, presence, last_seen_at } = input;
+      const { phone, control } = await getPairedPhone(deps, id);
+      requireHappened(await control.showPresence(phone, { ...actorIn(input), presence, last_seen_at }));
+      return { presence };
     },
 
     async sandboxDrop({ input }) {

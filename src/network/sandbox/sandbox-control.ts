@@ -36,12 +36,8 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
   return {
     ...createWorldControls(network),
     ...createCuts(network),
+    ...createDeletions(network),
     scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
-    deleteCopies: (phones, messages) => deleteCopies(network, phones, messages),
-    deletePhone: (phone) => deletePhoneData(network, phone),
-    deletePeople: () => deletePeople(network),
-    deletePerson: (addresses) => deletePerson(network, addresses),
-    deleteAccount: () => deleteAccountData(network),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
       const entry = await write(network, phone, message, scene);
@@ -75,6 +71,12 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const, by };
       return post(phone, scene, { kind: "status", body });
     },
+    async showPresence(phone, act) {
+      const scene = await sceneOf(network, phone, act);
+      const { presence, last_seen_at } = act;
+      const body = { who: scene.writer, presence, last_seen_at: last_seen_at?.toISOString() ?? null };
+      return post(phone, scene, { kind: "presence", body });
+    },
     async startPhoneCall(phone, act) {
       const scene = await sceneOf(network, phone, act);
       const call_id = randomBytes(16).toString("hex").toUpperCase();
@@ -91,6 +93,18 @@ async function postAndWake(
   const devices = await postInboxEntry(network, posting);
   for (const device of devices) wakeupBusOf(network.client).device(device);
   return devices.length > 0;
+}
+
+type Deletion = "deleteCopies" | "deletePhone" | "deletePeople" | "deletePerson" | "deleteAccount";
+
+function createDeletions(network: SandboxNetwork<Pool>): Pick<SandboxControl, Deletion> {
+  return {
+    deleteCopies: (phones, messages) => deleteCopies(network, phones, messages),
+    deletePhone: (phone) => deletePhoneData(network, phone),
+    deletePeople: () => deletePeople(network),
+    deletePerson: (addresses) => deletePerson(network, addresses),
+    deleteAccount: () => deleteAccountData(network),
+  };
 }
 
 function createCuts(network: SandboxNetwork<Pool>): Pick<SandboxControl, "drop" | "ban" | "unlink"> {

@@ -125,15 +125,26 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
 
 let personCount = 0;
 
+const PLAIN_PRODUCT = {
+  description: null,
+  price: null,
+  currency: null,
+  url: null,
+  image_url: null,
+  retailer_id: null,
+  is_hidden: false,
+};
+
 function networkControlsOf(control: SandboxControl, pool: Pool): NetworkControls {
   const ask = async <Row extends object>(sql: string, ...values: unknown[]) =>
     (await pool.query<Row>(sql, values)).rows;
   return {
-    async addPerson({ about, picture, refusesGroups } = {}) {
+    async addPerson({ about, picture, refusesGroups, catalog: products } = {}) {
       personCount += 1;
       const number = `55119${String(60_000 + personCount).padStart(4, "0")}${refusesGroups ? "0006" : "1234"}`;
       const picture_url = picture && "https://pictures.example/1.jpg";
-      await control.setPerson(PHONE, number, { about, picture_url });
+      const catalog = products?.map((product) => ({ ...PLAIN_PRODUCT, ...product })) ?? null;
+      await control.setPerson(PHONE, number, { about, picture_url, catalog });
       return { number, jid: phoneJid(number) };
     },
     addGroup: (subject, [from = "", ...participants]) =>
@@ -164,6 +175,18 @@ function networkControlsOf(control: SandboxControl, pool: Pool): NetworkControls
     chat: async (chat) => (await control.changeChat(PHONE, chat, {})) ?? {},
     changeChat: async (chat, change) => void (await control.changeChat(PHONE, chat, change)),
     nameContact: async (number, name) => void (await control.setPerson(PHONE, number, { name })),
+    async contactName(number) {
+      const [row] = await ask<{ name: string | null }>(
+        "select name from sandbox.address_book where owner = $1 and phone = $2",
+        PHONE,
+        number,
+      );
+      return row?.name ?? null;
+    },
+    async showPresence(from, presence, group_jid) {
+      const last_seen_at = presence === "unavailable" ? new Date() : null;
+      expect(await control.showPresence(PHONE, { from, group_jid, presence, last_seen_at })).toBe(true);
+    },
     rejectedPhoneCalls: async () =>
       (
         await ask<{ target_id: string }>(

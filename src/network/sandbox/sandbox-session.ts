@@ -9,21 +9,26 @@ import type {
   SendResult,
   Session,
 } from "../driver.ts";
+import { PresenceSubscriptions } from "../presence/presence-subscriptions.ts";
 import type {
+  BusinessOperations,
   ChatOperations,
   ContactOperations,
   GroupOperations,
   OperationResult,
+  PresenceOperations,
   ProfileOperations,
 } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
 import { createOperationRunner, type RunOperation, succeeded } from "./connection/network-action.ts";
 import type { SandboxConnection } from "./connection/sandbox-connection.ts";
 import type { SandboxRuntime } from "./connection/sandbox-runtime.ts";
+import { businessOperations } from "./operations/business-operations.ts";
 import { chatOperations } from "./operations/chat-operations.ts";
 import { contactOperations, type PictureUrl } from "./operations/contact-operations.ts";
 import { groupOperations } from "./operations/group-operations.ts";
 import { profileOperations } from "./operations/profile-operations.ts";
+import { requestPresence } from "./operations/request-presence.ts";
 import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
@@ -54,7 +59,9 @@ export class SandboxSession implements Session {
   readonly contacts: ContactOperations;
   readonly chats: ChatOperations;
   readonly profile: ProfileOperations;
+  readonly business: BusinessOperations;
   readonly groups: GroupOperations;
+  readonly presence: PresenceOperations;
   readonly #runtime: SandboxRuntime;
   readonly #options: OpenSessionOptions;
   readonly #network: SandboxNetwork<Pool>;
@@ -63,16 +70,22 @@ export class SandboxSession implements Session {
 
   constructor(runtime: SandboxRuntime, options: OpenSessionOptions, pictureUrl: PictureUrl) {
     this.#runtime = runtime;
-    this.#options = options;
+    const presences = new PresenceSubscriptions({
+      report: options.report,
+      request: (chat) => requestPresence(this.#run, chat),
+    });
+    this.#options = { ...options, report: presences.report };
+    this.presence = presences.operations;
     this.#network = { client: runtime.pool, account_id: options.account_id };
     this.#connectionLoops = new SessionSupervisor(
-      options,
-      (pairingPhone, after) => new SandboxConnectionLoop(runtime, options, pairingPhone, after),
+      this.#options,
+      (pairingPhone, after) => new SandboxConnectionLoop(runtime, this.#options, pairingPhone, after),
     );
     this.#run = createOperationRunner(this.#network, () => this.#connection);
     this.contacts = contactOperations(this.#run, pictureUrl);
     this.chats = chatOperations(this.#run);
     this.profile = profileOperations(this.#run, pictureUrl);
+    this.business = businessOperations(this.#run);
     this.groups = groupOperations(this.#run);
   }
 

@@ -97,7 +97,7 @@ async function savePerson(
     ...(name !== undefined && { name }),
     ...(known !== undefined && { known }),
   });
-  const { about, verified_name, business } = profile;
+  const { about, verified_name, business, catalog } = profile;
   const view: SandboxPersonView = {
     jid: phoneJid(phone),
     lid: lidOf(phone),
@@ -107,6 +107,7 @@ async function savePerson(
     picture_url: profile.picture,
     verified_name,
     business,
+    catalog,
     known: contact.known,
     is_blocked: contact.is_blocked,
   };

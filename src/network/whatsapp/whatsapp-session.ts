@@ -11,8 +11,9 @@ import type {
   Session,
 } from "../driver.ts";
 import { forwardOperations } from "../operation-groups.ts";
+import { PresenceSubscriptions } from "../presence/presence-subscriptions.ts";
 import { resultWithin } from "../result-within.ts";
-import type { OperationResult } from "../session-operations.ts";
+import type { OperationResult, PresenceOperations } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
@@ -48,7 +49,9 @@ export class WhatsAppSession implements Session {
   readonly contacts = this.#forward("contacts");
   readonly chats = this.#forward("chats");
   readonly profile = this.#forward("profile");
+  readonly business = this.#forward("business");
   readonly groups = this.#forward("groups");
+  readonly #presences: PresenceSubscriptions;
   readonly passkey = forwardOperations(
     "passkey",
     () => this.#connectionLoops.current?.passkeyCeremony,
@@ -63,12 +66,20 @@ export class WhatsAppSession implements Session {
   ) {
     this.#runtime = runtime;
     this.#loadBaileys = loadBaileys;
-    this.#options = options;
+    this.#presences = new PresenceSubscriptions({
+      report: options.report,
+      request: async (chat) => this.#connection?.operations.requestPresence(chat) ?? NOT_DONE,
+    });
+    this.#options = { ...options, report: this.#presences.report };
     this.#connectionLoops = new SessionSupervisor(
-      options,
+      this.#options,
       (pairingPhone, previousEnded) =>
-        new WhatsAppConnectionLoop({ ...options, runtime, loadBaileys, pairingPhone, previousEnded }),
+        new WhatsAppConnectionLoop({ ...this.#options, runtime, loadBaileys, pairingPhone, previousEnded }),
     );
+  }
+
+  get presence(): PresenceOperations {
+    return this.#presences.operations;
   }
 
   connect({ pairingPhone }: { pairingPhone?: string } = {}): void {
@@ -140,7 +151,7 @@ export class WhatsAppSession implements Session {
   }
 
   /** The operations of a group, on the connection that is open at that moment. */
-  #forward<Group extends "contacts" | "chats" | "profile" | "groups">(group: Group) {
+  #forward<Group extends "contacts" | "chats" | "profile" | "business" | "groups">(group: Group) {
     return forwardOperations(group, () => this.#connection?.operations[group], NOT_DONE);
   }
 

@@ -14,6 +14,7 @@ export function handlePresence(network: Network, companion: Companion, { attrs }
   if (name) companion.person.name = name;
   if (type === "subscribe") {
     const other = network.findPerson(to);
+    if (to) companion.subscriptions.add(other?.jid() ?? to);
     if (other) companion.push(node("presence", { from: to, type: "unavailable", last: seconds() }));
     return;
   }
@@ -46,8 +47,15 @@ export function showChatState(by: Device, to: Address, state: PresenceState): vo
       const { phone } = by.person;
       const chat = to.kind === "group" ? addressJid(to) : by.person.jid();
       device.see({ type: "presence", state, chat, from: phone, from_me: false, at: Date.now() });
-    } else device.push(stateNode(by, to, state));
+    } else if (hears(device, by.person, to, state)) device.push(stateNode(by, to, state));
   }
+}
+
+/** Devices hear of others while they are online themselves; who comes and goes only if they have asked for it. */
+function hears(device: Companion, by: ServerPerson, to: Address, state: PresenceState): boolean {
+  const isPresence = state === "available" || state === "unavailable";
+  const asked = to.kind === "group" ? to.group.jid : by.jid();
+  return device.presence === "available" && (!isPresence || device.subscriptions.has(asked));
 }
 
 function stateNode(by: Device, to: Address, state: PresenceState): BinaryNode {

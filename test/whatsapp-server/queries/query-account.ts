@@ -1,13 +1,14 @@
 import { QueryIds, XWAPaths } from "baileys";
 import { appStateQuery } from "../app-state.ts";
 import { exchangeTokens, showsProfile } from "../contact-trust.ts";
-import type { Business } from "../control.ts";
+import type { Business, ServerProduct } from "../control.ts";
 import { removeDevice } from "../device-notifications.ts";
 import { mayChange, ServerGroup } from "../group.ts";
 import { UPLOAD_AUTH } from "../media-server.ts";
 import {
   type BinaryNode,
   bytes,
+  childBytes,
   children,
   childrenNamed,
   failure,
@@ -94,16 +95,50 @@ const business: QueryHandler = ({ iq, first, network }) => {
   return result(iq, [node("business_profile", { v: first.attrs.v }, profiles)]);
 };
 
+const text = (tag: string, value: string | undefined): BinaryNode[] =>
+  value === undefined ? [] : [node(tag, {}, Buffer.from(value))];
+
+const DAYS = ["mon", "tue", "wed", "thu", "fri"];
+
+const catalog: QueryHandler = ({ iq, first, network }) => {
+  if (first?.tag !== "product_catalog") return undefined;
+  const { products } = network.findPerson(first.attrs.jid)?.business ?? {};
+  if (!products) return failure(iq, 404, "item-not-found");
+  const from = Number(childBytes(first, "after").toString() || 0);
+  const to = from + Number(childBytes(first, "limit").toString());
+  const paging = to < products.length ? [node("paging", {}, text("after", String(to)))] : [];
+  return result(iq, [node("product_catalog", {}, [...products.slice(from, to).map(productNode), ...paging])]);
+};
+
+/** Prices are in thousandths of the currency. */
+function productNode({ id, name, description, price, currency }: ServerProduct): BinaryNode {
+  const amount = price === undefined ? undefined : String(price * 1000);
+  return node("product", { is_hidden: "false" }, [
+    ...text("id", id),
+    ...text("name", name),
+    ...text("description", description),
+    ...text("price", amount),
+    ...text("currency", currency),
+  ]);
+}
+
 function profileNode(jid: string | undefined, shown: Business): BinaryNode {
-  const { description, category, email, website, address } = shown;
-  const text = (tag: string, value: string | undefined): BinaryNode[] =>
-    value === undefined ? [] : [node(tag, {}, Buffer.from(value))];
+  const { description, category, email, website, address, hours } = shown;
+  const days = DAYS.map((day_of_week) =>
+    node("business_hours_config", {
+      day_of_week,
+      mode: "specific_hours",
+      open_time: hours?.opens,
+      close_time: hours?.closes,
+    }),
+  );
   return node("profile", { jid }, [
     ...text("description", description),
     ...text("email", email),
     ...text("website", website),
     ...text("address", address),
     node("categories", {}, text("category", category)),
+    ...(hours ? [node("business_hours", { timezone: "America/Sao_Paulo" }, days)] : []),
   ]);
 }
 
@@ -179,6 +214,7 @@ export const accountQueries: Record<string, QueryHandler> = {
   "w:m": media,
   "w:mex": mex,
   "w:biz": business,
+  "w:biz:catalog": catalog,
   "w:stats": done,
   "urn:xmpp:whatsapp:dirty": done,
   "w:sync:app:state": appStateQuery,

@@ -1,6 +1,6 @@
 import type { InboundContent, Jid, MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import type { ChatState } from "../../session-operations.ts";
+import type { ChatState, Presence } from "../../session-operations.ts";
 import { identityOf, type SandboxPerson } from "../sandbox-numbers.ts";
 import { type GroupEvent, toGroupUpdate } from "./group-event.ts";
 
@@ -37,6 +37,7 @@ export type InboxEntry =
   | { kind: "call"; body: { from: SandboxPerson; call_id: string; video: boolean } }
   | { kind: "group"; body: GroupEvent }
   | { kind: "join_request"; body: { who: SandboxPerson; method: string } }
+  | { kind: "presence"; body: { who: SandboxPerson; presence: Presence; last_seen_at: string | null } }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
   | { kind: "chat"; body: ChatStateUpdate };
 
@@ -102,6 +103,11 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return { type: "call_received", at, ...entry.body, from: identityOf(entry.body.from) };
     case "group":
       return { type: "group_updated", group: chat, at, change: toGroupUpdate(entry.body) };
+    case "presence": {
+      const { who, presence, last_seen_at: last } = entry.body;
+      const last_seen_at = last === null ? null : new Date(last);
+      return { type: "presence_changed", chat, at, who: identityOf(who), presence, last_seen_at };
+    }
     case "join_request": {
       const { who, method } = entry.body;
       return { type: "group_join_requested", group: chat, at, who: [identityOf(who)], method };

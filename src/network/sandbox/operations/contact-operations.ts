@@ -30,6 +30,19 @@ export function contactOperations(run: RunOperation, pictureUrl: PictureUrl): Co
         return succeeded(toInfo(await findProfile(acting, phone), pictureUrl));
       }),
 
+    save: (jid, { first_name, last_name }) =>
+      run({ action: "save_contact", chat: jid }, async (acting) => {
+        const phone = personOnNetwork(jid);
+        if (phone === null) return noRecipient();
+        const { actor, deliver, device } = acting;
+        const name = last_name ? `${first_name} ${last_name}` : first_name;
+        const contact = await saveContact(acting, actor.phone, phone, { name });
+        const profile = await findProfile(acting, phone);
+        const entry = contactEntry(contact, profile);
+        await deliver([actor.phone], phoneJid(phone), entry, device === undefined ? {} : { except: device });
+        return succeeded(identityOf({ phone, push_name: profile.name }));
+      }),
+
     setBlocked: (jid, is_blocked) =>
       run({ action: is_blocked ? "block" : "unblock", chat: jid }, async (acting) => {
         const phone = personOnNetwork(jid);

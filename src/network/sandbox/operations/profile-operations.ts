@@ -17,6 +17,8 @@ const PRIVACY = {
   online: "all",
   last: "all",
   groupadd: "all",
+  calladd: "all",
+  messages: "all",
 };
 
 export function profileOperations(run: RunOperation, pictureUrl: PictureUrl): ProfileOperations {
@@ -24,14 +26,14 @@ export function profileOperations(run: RunOperation, pictureUrl: PictureUrl): Pr
     get: () =>
       run({ action: "profile" }, async (acting) => {
         const { actor } = acting;
-        const { about, picture, business } = await findProfile(acting, actor.phone);
+        const { about, picture, business, privacy } = await findProfile(acting, actor.phone);
         return succeeded({
           ...identityOf(actor),
           about,
           picture_url: pictureUrl(picture),
           is_business: business !== null,
           business,
-          privacy: PRIVACY,
+          privacy: { ...PRIVACY, ...privacy },
         });
       }),
 
@@ -50,6 +52,13 @@ export function profileOperations(run: RunOperation, pictureUrl: PictureUrl): Pr
           return rejected("VALIDATION_ERROR", `The text may have ${MAX_ABOUT} characters.`);
         }
         await saveProfile(acting, acting.actor.phone, { about: about || null });
+        return succeeded(null);
+      }),
+
+    setPrivacy: (setting, value) =>
+      run({ action: "set_privacy" }, async (acting) => {
+        const { privacy } = await findProfile(acting, acting.actor.phone);
+        await saveProfile(acting, acting.actor.phone, { privacy: { ...privacy, [setting]: value } });
         return succeeded(null);
       }),
 

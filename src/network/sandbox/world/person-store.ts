@@ -1,3 +1,4 @@
+import type { Product } from "../../business.ts";
 import type { ContactInfo } from "../../session-operations.ts";
 import type { InboxEntry } from "../inbox/inbox-entry.ts";
 import type { SandboxNetwork } from "../sandbox-network.ts";
@@ -12,6 +13,10 @@ export interface SandboxProfile {
   picture: string | null;
   verified_name: string | null;
   business: ContactInfo["business"];
+  /** Null: there is none. */
+  catalog: Product[] | null;
+  /** The settings that the person has changed. */
+  privacy: Record<string, string>;
 }
 
 /** Returns the stored profiles of these people; a person without one is on the network too. */
@@ -20,7 +25,7 @@ export async function findProfiles(
   phones: readonly string[],
 ): Promise<Map<string, SandboxProfile>> {
   const { rows } = await client.query<SandboxProfile>(
-    `select phone, name, about, picture, verified_name, business from sandbox.person
+    `select phone, name, about, picture, verified_name, business, catalog, privacy from sandbox.person
      where account_id = $1 and phone = any ($2)`,
     [account_id, phones],
   );
@@ -29,7 +34,16 @@ export async function findProfiles(
 
 export async function findProfile(network: SandboxNetwork, phone: string): Promise<SandboxProfile> {
   const found = (await findProfiles(network, [phone])).get(phone);
-  return found ?? { phone, name: null, about: null, picture: null, verified_name: null, business: null };
+  const empty = {
+    name: null,
+    about: null,
+    picture: null,
+    verified_name: null,
+    business: null,
+    catalog: null,
+    privacy: {},
+  };
+  return found ?? { phone, ...empty };
 }
 
 export async function saveProfile(
@@ -38,13 +52,15 @@ export async function saveProfile(
   change: Partial<Omit<SandboxProfile, "phone">>,
 ): Promise<SandboxProfile> {
   const profile = { ...(await findProfile(network, phone)), ...change };
-  const { name, about, picture, verified_name, business } = profile;
+  const { name, about, picture, verified_name, business, privacy } = profile;
+  const catalog = profile.catalog && JSON.stringify(profile.catalog);
   await network.client.query(
-    `insert into sandbox.person (account_id, phone, name, about, picture, verified_name, business)
-     values ($1, $2, $3, $4, $5, $6, $7)
+    `insert into sandbox.person (account_id, phone, name, about, picture, verified_name, business, privacy, catalog)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (account_id, phone) do update set name = excluded.name, about = excluded.about, picture = excluded.picture,
-       verified_name = excluded.verified_name, business = excluded.business`,
-    [network.account_id, phone, name, about, picture, verified_name, business],
+       verified_name = excluded.verified_name, business = excluded.business,
+       privacy = excluded.privacy, catalog = excluded.catalog`,
+    [network.account_id, phone, name, about, picture, verified_name, business, privacy, catalog],
   );
   return profile;
 }

@@ -21,6 +21,7 @@ import { toTimer } from "../stanzas/chat-timer.ts";
 import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
 import { readGroupChange, readGroupTimer, readWholeGroup } from "../wire/read-group-change.ts";
+import { readPresence } from "../wire/read-presence.ts";
 
 interface RefreshLidOptions {
   sock: WASocket;
@@ -66,6 +67,8 @@ export class SyncListeners {
     ws.on("CB:ack,class:message", (node: BinaryNode) => this.#onAck(node));
     ws.on("CB:notification,type:w:gp2", (node: BinaryNode) => this.#onGroup(node));
     ws.on("CB:notification,type:mex", (node: BinaryNode) => this.#onPasskeyDemand(node));
+    for (const stanza of ["CB:presence", "CB:chatstate"])
+      ws.on(stanza, (node: BinaryNode) => this.#onPresence(node));
     ws.on("CB:ib,,dirty", (node: BinaryNode) => this.#onDirty(node));
   }
 
@@ -160,6 +163,11 @@ export class SyncListeners {
     const timer = readGroupTimer(node);
     if (timer) void context.timers.learn(group, timer).catch(() => {});
     context.report(group, readGroupChange(node, context.identities));
+  }
+
+  #onPresence(node: BinaryNode): void {
+    const { context } = this.#options;
+    context.report(`presence ${node.attrs.from}`, readPresence(node, context.identities));
   }
 
   #onDirty({ content }: BinaryNode): void {

@@ -1,9 +1,16 @@
 import { type BinaryNode, type ChatModification, getBinaryNodeChild, type WASocket } from "baileys";
 import type { Jid, MessageRef, Session } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import type { ChatOperations, ChatState, OwnProfile, ProfileOperations } from "../../session-operations.ts";
+import type {
+  ChatOperations,
+  ChatState,
+  OperationResult,
+  OwnProfile,
+  ProfileOperations,
+} from "../../session-operations.ts";
 import { toMuteTime } from "../wire/mute-time.ts";
 import { archivedKey } from "../wire/read-chat.ts";
+import { createBusinessOperations } from "./business-operations.ts";
 import { changeAppState } from "./change-app-state.ts";
 import { aboutOf, businessOf, createContactOperations, pictureOf } from "./contact-operations.ts";
 import { createGroupOperations } from "./group-operations.ts";
@@ -24,8 +31,11 @@ interface MexResponse {
 
 /** The operations of a session, except messages. */
 export type ConnectionOperations = Required<
-  Pick<Session, "contacts" | "chats" | "profile" | "groups" | "rejectCall">
->;
+  Pick<Session, "contacts" | "chats" | "profile" | "business" | "groups" | "rejectCall">
+> & {
+  /** Asks the network to report the presence of a chat; no response follows. */
+  requestPresence(chat: Jid): Promise<OperationResult<null>>;
+};
 
 /** The operations of one connection; `endAll` runs when it ends. */
 export function createConnectionOperations(
@@ -37,10 +47,18 @@ export function createConnectionOperations(
     contacts: createContactOperations(context),
     chats: createChatOperations(context),
     profile: createProfileOperations(context),
+    business: createBusinessOperations(context),
     groups: createGroupOperations(context),
+    requestPresence: (chat) => pending.run(() => requestPresence(context, chat)),
     rejectCall: (call_id, from) => pending.run(() => rejectPhoneCall(context, call_id, from)),
     endAll: () => pending.rejectAll(),
   };
+}
+
+/** The network reports it only while this session shows itself online. */
+async function requestPresence({ sock, identities }: OperationContext, chat: Jid): Promise<null> {
+  await sock.presenceSubscribe(await identities.addressOf(chat));
+  return null;
 }
 
 /** Rejects it under the address from which it rings, which may differ from the person's main address. */
@@ -60,6 +78,7 @@ function createProfileOperations(context: OperationContext): ProfileOperations {
     setName: (name) => pending.run(() => setName(context, name)),
     setAbout: (text) => pending.run(() => setAbout(sock, text)),
     setPicture: (image) => pending.run(() => setProfilePicture(sock, image)),
+    setPrivacy: (name, value) => pending.run(() => setPrivacy(sock, name, value)),
   };
 }
 
@@ -73,6 +92,16 @@ async function profileOf(context: OperationContext): Promise<OwnProfile> {
     sock.fetchPrivacySettings(true),
   ]);
   return { ...me, about, picture_url, is_business: business !== null, business, privacy };
+}
+
+async function setPrivacy(sock: WASocket, name: string, value: string): Promise<null> {
+  const change = { tag: "privacy", attrs: {}, content: [{ tag: "category", attrs: { name, value } }] };
+  await sock.query({
+    tag: "iq",
+    attrs: { to: "s.whatsapp.net", type: "set", xmlns: "privacy" },
+    content: [change],
+  });
+  return null;
 }
 
 async function setName({ sock }: OperationContext, name: string): Promise<null> {

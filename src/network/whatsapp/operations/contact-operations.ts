@@ -1,10 +1,11 @@
 import { USyncQuery, USyncStatusProtocol, USyncUser, type WASocket } from "baileys";
 import type { Identity, Jid } from "../../driver.ts";
 import { isGroupJid, isLidJid } from "../../jid.ts";
-import type { ContactInfo, ContactOperations, NumberCheck } from "../../session-operations.ts";
+import type { ContactInfo, ContactName, ContactOperations, NumberCheck } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
-import { resyncAppState } from "./change-app-state.ts";
+import { readBusinessHours } from "../wire/read-business-hours.ts";
+import { changeAppState, resyncAppState } from "./change-app-state.ts";
 import { findNumbers } from "./find-numbers.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { errorCodeOf, OperationError } from "./operation-error.ts";
@@ -17,6 +18,7 @@ export function createContactOperations(context: OperationContext): ContactOpera
   return {
     check: (numbers) => pending.run(() => check(context, numbers)),
     info: (jid) => pending.run(() => info(context, jid)),
+    save: (jid, name) => pending.run(() => save(context, jid, name)),
     setBlocked: (jid, isBlocked) => pending.run(() => setBlocked(context, jid, isBlocked)),
     blocked: () => pending.run(() => blocked(context)),
     synchronise: () =>
@@ -60,7 +62,7 @@ async function info(context: OperationContext, jid: Jid): Promise<ContactInfo> {
 }
 
 /** A person's current data from the network; rejected if the number does not exist. */
-async function findPerson(
+export async function findPerson(
   context: OperationContext,
   jid: Jid,
 ): Promise<{ person: Identity; verifiedName: string | null }> {
@@ -118,13 +120,29 @@ export async function businessOf(sock: WASocket, jid: Jid): Promise<ContactInfo[
   const profile = await sock.getBusinessProfile(jid);
   if (!profile) return null;
   const { description, category, email, website, address } = profile;
+  const hours = readBusinessHours(profile);
   return {
     ...(description && { description }),
     ...(category && { category }),
     ...(email && { email }),
     ...(website?.length && { website: [...website] }),
     ...(address && { address }),
+    ...(hours && { hours }),
   };
+}
+
+/** The phone stores the name in its own address book too. */
+async function save(context: OperationContext, jid: Jid, name: ContactName): Promise<Identity> {
+  const { person } = await findPerson(context, jid);
+  const { first_name: firstName, last_name } = name;
+  const contact = {
+    firstName,
+    fullName: last_name ? `${firstName} ${last_name}` : firstName,
+    ...(person.lid && { lidJid: person.lid }),
+    saveOnPrimaryAddressbook: true,
+  };
+  await changeAppState(context.sock, { contact }, person.jid);
+  return person;
 }
 
 /** The network blocks people by LID. Baileys refuses people for whom it knows only one of the two addresses. */

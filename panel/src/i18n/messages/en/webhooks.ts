@@ -190,6 +190,7 @@ export const webhooks = {
       instance_passkey_confirmation: "The passkey waits for its confirmation.",
       group_updated: "A group or its members changed.",
       group_join_requested: "Somebody asks to join a group.",
+      presence_changed: "Somebody whose presence is followed comes online, goes, or writes.",
       call_received: "Somebody calls the instance.",
       poll_voted: "Somebody votes on a poll.",
       campaign_completed: "A campaign has ended.",

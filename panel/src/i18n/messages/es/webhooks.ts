@@ -190,6 +190,7 @@ export const webhooks = {
       instance_passkey_confirmation: "La llave de acceso espera su confirmación.",
       group_updated: "Un grupo o sus miembros cambiaron.",
       group_join_requested: "Alguien pide entrar en un grupo.",
+      presence_changed: "Alguien cuya presencia se sigue se conecta, se va o escribe.",
       call_received: "Alguien llama a la instancia.",
       poll_voted: "Alguien vota en una encuesta.",
       campaign_completed: "Una campaña ha terminado.",

@@ -190,6 +190,7 @@ export const webhooks = {
       instance_passkey_confirmation: "A chave de acesso espera a confirmação.",
       group_updated: "Um grupo ou os membros dele mudaram.",
       group_join_requested: "Alguém pede para entrar em um grupo.",
+      presence_changed: "Alguém cuja presença é acompanhada fica online, sai ou escreve.",
       call_received: "Alguém liga para a instância.",
       poll_voted: "Alguém vota em uma enquete.",
       campaign_completed: "Uma campanha terminou.",
