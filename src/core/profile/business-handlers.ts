@@ -3,12 +3,7 @@ import type { ContactInfo } from "../../network/session-operations.ts";
 import { GatewayError, invalidField } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
-import {
-  type FindCountry,
-  type NumberResolver,
-  type RecipientInput,
-  resolveForInstance,
-} from "../contacts/contacts.ts";
+import { type FindCountry, type NumberResolver, resolveForInstance } from "../contacts/contacts.ts";
 import { getInstance } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
 import type { profileContract } from "./contract.ts";
@@ -26,8 +21,8 @@ export function businessHandlers(
 ): Pick<Handlers<typeof profileContract>, "getBusiness" | "getCatalog"> {
   const { runOperation } = deps;
   return {
-    async getBusiness({ input: { id, ...target } }) {
-      const jid = await findPerson(deps, id, target);
+    async getBusiness({ input: { id, number } }) {
+      const jid = await findPerson(deps, id, number);
       const found: Identity & Pick<ContactInfo, "business"> =
         jid === null
           ? await runOperation(id, (session) => session.profile.get())
@@ -40,8 +35,8 @@ export function businessHandlers(
       return { ...addresses, description, category, email, address, website, hours };
     },
 
-    async getCatalog({ input: { id, limit, cursor = null, ...target } }) {
-      const jid = await findPerson(deps, id, target);
+    async getCatalog({ input: { id, number, limit, cursor = null } }) {
+      const jid = await findPerson(deps, id, number);
       const page = await runOperation(id, (session) => session.business.catalog(jid, { limit, cursor }));
       const { products, next_cursor } = cleanFromNetwork(page);
       return new OkResponse(products, {
@@ -52,10 +47,10 @@ export function businessHandlers(
 }
 
 /** Null if the request names nobody: the paired phone is meant. */
-async function findPerson(deps: BusinessDeps, id: number, target: RecipientInput): Promise<Jid | null> {
+async function findPerson(deps: BusinessDeps, id: number, number: string | undefined): Promise<Jid | null> {
   const owner = await getInstance(deps.db, id);
-  if (!target.number && !target.phone && !target.jid) return null;
-  const { jid, type } = await resolveForInstance(deps.findCountry, id, target);
-  if (type === "group") throw invalidField("jid", "must be the number or JID of a person", "not_a_person");
+  if (number === undefined) return null;
+  const { jid, type } = await resolveForInstance(deps.findCountry, id, { number });
+  if (type === "group") throw invalidField("number", "must be the number or JID of a person", "not_a_person");
   return deps.numbers.resolve(owner, jid);
 }

@@ -3,7 +3,7 @@ import { pagination, route, type UploadedFile } from "../../platform/http/route.
 import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, trimmedText } from "../../platform/text/bounded-text.ts";
-import { recipientAliases, recipientFields } from "../contacts/contract.ts";
+import { recipientAliases } from "../contacts/contract.ts";
 import { instanceId as id } from "../events/contract.ts";
 import { SESSION_ERRORS } from "../instances/contract.ts";
 
@@ -110,6 +110,10 @@ const privacySettings = {
 
 const PRIVACY_NAMES = Object.keys(privacySettings).join(", ");
 
+const whose = boundedText(200).min(1).optional().describe("Digits with country and area code, or a jid.");
+
+const whoseAliases = { number: ["phone", "jid", ...recipientAliases.number] };
+
 const tag = "Profile";
 const access = "instance";
 
@@ -158,8 +162,8 @@ export const profileContract = {
     tag,
     summary: "Get what a business shows of itself; without a number, that of the paired phone",
     message: "Business",
-    aliases: recipientAliases,
-    input: z.object({ id, ...recipientFields }),
+    aliases: whoseAliases,
+    input: z.object({ id, number: whose }),
     output: business,
   }),
   getCatalog: route({
@@ -169,10 +173,10 @@ export const profileContract = {
     tag,
     summary: "List the products of a business; without a number, those of the paired phone",
     message: "Catalogue",
-    aliases: recipientAliases,
+    aliases: whoseAliases,
     input: z.object({
       id,
-      ...recipientFields,
+      number: whose,
       limit: z.coerce.number().int().min(1).max(100).default(50),
       cursor: boundedText(2048).optional().describe("`next_cursor` of the previous page."),
     }),
