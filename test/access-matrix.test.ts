@@ -412,25 +412,27 @@ function isList(http: string, raw: string | undefined): boolean {
 /** What an agent may read and do. Any other route needs an administrator, or a reason in this list. */
 const FOR_AGENTS = {
   reads: `
-    accountOverview getAccount getCampaign getCampaignReport getCampaignTimeline getEvent getGroup
-    getGroupInvite getInstance getInstanceQr getInstanceStatus getLeadDetails getMedia getMessage
-    getMessageReceipts getPasskey getProfile listAccountMessages listAssistants listCampaigns
-    listChatMessages listChats listConsent listContacts listConversations listCustomFields
-    listDataRequests listEvents listGroups listInstanceLogs listInstances listLeadLabels listLeads
-    listMessages listQuickReplies listVotes me streamAccountEvents streamEvents streamInstanceStates
-    wahaPasskeyChallenge wahaPasskeyConfirmation`,
+    accountOverview getAccount getBusiness getCampaign getCampaignReport getCampaignTimeline
+    getCatalog getEvent getGroup getGroupInvite getInstance getInstanceQr getInstanceStatus
+    getLeadDetails getMedia getMessage getMessageReceipts getPasskey getProfile listAccountMessages
+    listAssistants listCampaigns listChatMessages listChats listConsent listContacts
+    listConversations listCustomFields listDataRequests listEvents listGroups listInstanceLogs
+    listInstances listJoinRequests listLeadLabels listLeads listMessages listQuickReplies listVotes
+    me streamAccountEvents streamEvents streamInstanceStates wahaPasskeyChallenge
+    wahaPasskeyConfirmation`,
   does: `
-    addLeadNote addLeadTags addRecipients archiveCampaign blockContact cancelCampaign cancelPasskey
-    changePassword checkContacts checkRecipients confirmPasskey confirmPassword connectInstance
-    contactInfo createCampaign createGroup createLead createLink deleteLeadNote deleteMessage
-    deleteQuickReply disconnectAssistant downloadMedia editMessage importLeads joinGroup leaveGroup
-    logout markRead mcp pauseCampaign previewCampaign react reconnectInstance recordConsent
-    retryFailedRecipients sandboxBan sandboxCall sandboxChat sandboxContact sandboxDelete
-    sandboxDrop sandboxEdit sandboxGroup sandboxGroupParticipants sandboxGroupSettings sandboxReact
-    sandboxRead sandboxReceive sandboxScan sandboxVote saveQuickReply send sendContact sendLocation sendMedia
-    sendPoll sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
-    submitPasskeyAssertion updateCampaign updateGroupParticipants updateGroupSettings updateLead
-    wahaPasskey wahaPasskeyConfirm`,
+    addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign blockContact
+    cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
+    confirmPassword connectInstance contactInfo createCampaign createGroup createLead createLink
+    deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant downloadMedia editMessage
+    importLeads joinGroup leaveGroup logout markRead mcp pauseCampaign previewCampaign previewGroup
+    react reconnectInstance recordConsent retryFailedRecipients revokeGroupInvite sandboxBan
+    sandboxCall sandboxChat sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup
+    sandboxGroupJoin sandboxGroupParticipants sandboxGroupSettings sandboxPresence sandboxReact
+    sandboxRead sandboxReceive sandboxScan sandboxVote saveContact saveQuickReply send sendContact
+    sendLocation sendMedia sendPoll sendReply sendText setChatState setLeadFields setPresence
+    startCampaign startSession submitPasskeyAssertion subscribePresence updateCampaign
+    updateGroupParticipants updateGroupSettings updateLead wahaPasskey wahaPasskeyConfirm`,
 };
 
 describe("an agent", () => {

@@ -7,7 +7,9 @@ import { PASSWORD } from "./sign-in.ts";
 
 /** Filters that accept any text: search words, labels, ids and addresses. */
 const FREE = new Set(
-  "q tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone".split(" "),
+  "q tag status:listLeads status:exportLeads kanban_status action track_id chat event_id phone number:getCatalog".split(
+    " ",
+  ),
 );
 const IN_PAGES = ["limit", "cursor"];
 
@@ -58,7 +60,7 @@ test("every filter with fixed values refuses an unknown value", () => {
 
 /** Lists without named rows, short ones, and those with another filter. */
 const NOT_SEARCHED =
-  "adminMonitor adminMonitorAsPublished listBackups listDataRequests listEvents listIntegrations";
+  "adminMonitor adminMonitorAsPublished getCatalog listBackups listDataRequests listEvents listIntegrations listJoinRequests";
 
 test("every list can be searched, unless its rows have no names", () => {
   const without = lists.filter(([, route]) => !filtersOf(route).includes("q"));

@@ -223,6 +223,8 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
     action: "remove",
     participants: [from],
   }),
+  sandboxGroupJoin: ({ phone: from, group: group_jid }) => ({ from, group_jid }),
+  sandboxPresence: ({ phone: from }) => ({ from, presence: "typing" }),
   sandboxGroupSettings: ({ phone: from, group: group_jid }) => ({ from, group_jid, subject: "x" }),
   sandboxDrop: () => ({}),
   sandboxBan: () => ({}),

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   isoTime,
+  pageInput,
   pagination,
   queryFlag,
   route,
@@ -319,8 +320,9 @@ export const groupsContract = {
     tag,
     summary: "List the people who wait for an admin's approval to join",
     message: "Requests",
-    input: z.object({ id, jid }),
+    input: z.object({ id, jid, ...pageInput }),
     output: z.array(joinRequest),
+    beside: z.object({ pagination }),
   }),
   answerJoinRequests: route({
     http: "POST /api/v1/instances/:id/groups/:jid/requests",

@@ -239,6 +239,11 @@ describe("requests to join a group", () => {
       [bia, "Bia"],
       [caio, null],
     ]);
+    const first = await client.listJoinRequests({ id, jid, limit: 1 });
+    const cursor = first.pagination.next_cursor ?? "";
+    const second = await client.listJoinRequests({ id, jid, limit: 1, cursor });
+    expect([...first.data, ...second.data].map(({ phone }) => phone)).toEqual([bia, caio]);
+    expect(second.pagination.has_more).toBe(false);
     const answer = async (action: "approve" | "reject", ...participants: string[]) =>
       (await client.answerJoinRequests({ id, jid, action, participants })).data;
     expect(await answer("approve", bia, dina)).toEqual([

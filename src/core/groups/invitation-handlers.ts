@@ -1,6 +1,7 @@
 import type { Jid } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
-import type { Handlers } from "../../platform/http/handler.ts";
+import { type Handlers, OkResponse } from "../../platform/http/handler.ts";
+import { readCursor, toPage } from "../../platform/http/input/pagination.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import { getInstance } from "../instances/instances.ts";
 import type { RunSessionOperation } from "../session-operations/session-operations.ts";
@@ -54,9 +55,16 @@ export function invitationHandlers(deps: InvitationDeps): Pick<Handlers<typeof g
       return { jid };
     },
 
-    async listJoinRequests({ input: { id, jid } }) {
-      const requests = await runOperation(id, (session) => session.groups.requests(jid as Jid));
-      return cleanFromNetwork(requests).map(({ who, ...request }) => ({ ...who, ...request }));
+    async listJoinRequests({ input: { id, jid, limit, cursor } }) {
+      const from = readCursor(cursor) ?? 0;
+      const requests = cleanFromNetwork(
+        await runOperation(id, (session) => session.groups.requests(jid as Jid)),
+      );
+      // The network returns all of them.
+      const page = requests.slice(from, from + limit + 1);
+      const { rows, pagination } = toPage(page, limit, (row) => requests.indexOf(row) + 1);
+      const shown = rows.map(({ who, ...request }) => ({ ...who, ...request }));
+      return new OkResponse(shown, { beside: { pagination } });
     },
 
     async answerJoinRequests({ input: { id, jid, action, participants } }) {

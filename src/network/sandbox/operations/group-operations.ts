@@ -12,7 +12,7 @@ import {
   validateGroupChange,
 } from "../world/change-group.ts";
 import { findGroupsOf, isRejected, renewInvite, requireMembership } from "../world/group-store.ts";
-import { answerRequests, listRequests } from "../world/join-requests.ts";
+import { answerJoinRequests, listJoinRequests } from "../world/join-requests.ts";
 
 export function groupOperations(run: RunOperation): GroupOperations {
   return {
@@ -58,10 +58,13 @@ export function groupOperations(run: RunOperation): GroupOperations {
 
     preview: (invite) => run({ action: "group_preview" }, (acting) => previewGroup(acting, invite)),
 
-    requests: (jid) => run({ action: "group_requests", chat: jid }, (acting) => listRequests(acting, jid)),
+    requests: (jid) =>
+      run({ action: "group_requests", chat: jid }, (acting) => listJoinRequests(acting, jid)),
 
     updateRequests: (jid, action, people) =>
-      run({ action: `group_${action}`, chat: jid }, (acting) => answerRequests(acting, jid, action, people)),
+      run({ action: `group_${action}`, chat: jid }, (acting) =>
+        answerJoinRequests(acting, jid, action, people),
+      ),
 
     join: (invite) => run({ action: "group_join" }, (acting) => joinGroup(acting, invite)),
 

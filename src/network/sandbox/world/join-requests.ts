@@ -15,7 +15,10 @@ const DONE = 200;
 const UNKNOWN = 404;
 
 /** The people who wait for an approval, the first first; for admins only. */
-export async function listRequests(acting: NetworkAction, jid: Jid): Promise<OperationResult<JoinRequest[]>> {
+export async function listJoinRequests(
+  acting: NetworkAction,
+  jid: Jid,
+): Promise<OperationResult<JoinRequest[]>> {
   const group = await requireMembership(acting, jid, { asAdmin: true });
   if (isRejected(group)) return group;
   const { rows } = await acting.client.query<{ phone: string; requested_at: Date }>(
@@ -36,7 +39,7 @@ export async function listRequests(acting: NetworkAction, jid: Jid): Promise<Ope
   );
 }
 
-export async function answerRequests(
+export async function answerJoinRequests(
   acting: NetworkAction,
   jid: Jid,
   action: JoinRequestAction,
