@@ -20,6 +20,7 @@ import { campaignsContract } from "./extensions/campaigns/contract.ts";
 import { consentContract } from "./extensions/consent/contract.ts";
 import { crmContract } from "./extensions/crm/contract.ts";
 import { integrationsContract } from "./extensions/integrations/contract.ts";
+import { labelsContract } from "./extensions/labels/contract.ts";
 import { linkingContract } from "./extensions/linking/contract.ts";
 import { oauthContract } from "./extensions/oauth/contract.ts";
 import { privacyContract } from "./extensions/privacy/contract.ts";
@@ -43,6 +44,7 @@ export const contract = {
   ...pollsContract,
   ...contactsContract,
   ...chatsContract,
+  ...labelsContract,
   ...mediaContract,
   ...groupsContract,
   ...profileContract,

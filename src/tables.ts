@@ -685,6 +685,33 @@ export interface PollVoteTable {
   at: Date;
 }
 
+export interface LabelTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  /** The paired phone, by JID; the labels of another one are not shown. */
+  me: string;
+  /** The id on the network. */
+  label_id: string;
+  /** Null: only its chats are known yet. */
+  name: string | null;
+  color: number | null;
+  is_deleted: Generated<boolean>;
+  updated_at: Generated<Date>;
+}
+
+export interface LabelledTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  label: number;
+  /** Of the chat. */
+  jid: string;
+  /** Null: the chat itself has the label. */
+  message_id: string | null;
+  created_at: Generated<Date>;
+}
+
 export interface GroupChatTable {
   id: Generated<number>;
   account_id: number;
@@ -1130,6 +1157,8 @@ export interface Tables {
   poll_vote: PollVoteTable;
   group_chat: GroupChatTable;
   group_list: GroupListTable;
+  label: LabelTable;
+  labelled: LabelledTable;
   audit: AuditTable;
   audit_pending: AuditPendingTable;
   audit_seal: AuditSealTable;

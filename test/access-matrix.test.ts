@@ -313,6 +313,7 @@ const BODY = {
   recipients: ["5511987651233"],
   rawId: "AAAA",
   type: "public-key",
+  message_id: "x",
   response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" },
 };
 
@@ -417,22 +418,23 @@ const FOR_AGENTS = {
     getLeadDetails getMedia getMessage getMessageReceipts getPasskey getProfile listAccountMessages
     listAssistants listCampaigns listChatMessages listChats listConsent listContacts
     listConversations listCustomFields listDataRequests listEvents listGroups listInstanceLogs
-    listInstances listJoinRequests listLeadLabels listLeads listMessages listQuickReplies listVotes
-    me streamAccountEvents streamEvents streamInstanceStates wahaPasskeyChallenge
-    wahaPasskeyConfirmation`,
+    listInstances listJoinRequests listLabelledChats listLabelledMessages listLabels listLeadLabels
+    listLeads listMessages listQuickReplies listVotes me streamAccountEvents streamEvents
+    streamInstanceStates wahaPasskeyChallenge wahaPasskeyConfirmation`,
   does: `
     addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign blockContact
     cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
-    confirmPassword connectInstance contactInfo createCampaign createGroup createLead createLink
-    deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant downloadMedia editMessage
-    importLeads joinGroup leaveGroup logout markRead mcp pauseCampaign previewCampaign previewGroup
-    react reconnectInstance recordConsent retryFailedRecipients revokeGroupInvite sandboxBan
-    sandboxCall sandboxChat sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup
-    sandboxGroupJoin sandboxGroupParticipants sandboxGroupSettings sandboxPresence sandboxReact
-    sandboxRead sandboxReceive sandboxScan sandboxVote saveContact saveQuickReply send sendContact
-    sendLocation sendMedia sendPoll sendReply sendText setChatState setLeadFields setPresence
-    startCampaign startSession submitPasskeyAssertion subscribePresence updateCampaign
-    updateGroupParticipants updateGroupSettings updateLead wahaPasskey wahaPasskeyConfirm`,
+    confirmPassword connectInstance contactInfo createCampaign createGroup createLabel createLead
+    createLink deleteLabel deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant
+    downloadMedia editMessage importLeads joinGroup labelChat labelMessage leaveGroup logout
+    markRead mcp pauseCampaign previewCampaign previewGroup react reconnectInstance recordConsent
+    retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall sandboxChat sandboxContact
+    sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin sandboxGroupParticipants
+    sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact sandboxRead sandboxReceive
+    sandboxScan sandboxVote saveContact saveQuickReply send sendContact sendLocation sendMedia
+    sendPoll sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
+    submitPasskeyAssertion subscribePresence updateCampaign updateGroupParticipants
+    updateGroupSettings updateLabel updateLead wahaPasskey wahaPasskeyConfirm`,
 };
 
 describe("an agent", () => {

@@ -37,6 +37,24 @@ export function networkControlsOf(control: WhatsAppControl, phone: string, conta
     async changeChat(chat, change) {
       for (const one of toModifications(change)) await control.changeSetting(phone, one, chat);
     },
+    async labels() {
+      const settings = await control.appSettings(phone);
+      const jidOf = async (address: string) => (await control.person(address)).jid;
+      const chats = await Promise.all(
+        settings
+          .flatMap(({ index: [kind, , chat = ""] }) => (kind?.startsWith("label_") && chat ? [chat] : []))
+          .map(async (chat) => [chat, await jidOf(chat)] as const),
+      );
+      return labelsIn(settings, new Map(chats));
+    },
+    async changeLabel(label, deleted) {
+      await control.changeSetting(phone, { addLabel: { ...label, deleted } }, "");
+    },
+    async assignLabel({ label_id: labelId, chat, message_id: messageId, labelled }) {
+      const change = messageId === null ? "ChatLabel" : "MessageLabel";
+      const body = { labelId, ...(messageId !== null && { messageId }) };
+      await control.changeSetting(phone, { [`${labelled ? "add" : "remove"}${change}`]: body }, chat);
+    },
     async nameContact(number, name) {
       const { lid, jid } = await control.person(number);
       await control.changeSetting(phone, { contact: { fullName: name, lidJid: lid } }, jid);
@@ -92,4 +110,25 @@ function stateIn({ action }: AppSetting): ChatState {
     return { muted_until: muteAction.muted ? new Date(Number(muteAction.muteEndTimestamp)) : null };
   }
   return markChatAsReadAction ? { unread: !markChatAsReadAction.read } : {};
+}
+
+/** The labels after all these changes, as a phone keeps them. */
+function labelsIn(settings: readonly AppSetting[], jids: ReadonlyMap<string, string>) {
+  const labels: Awaited<ReturnType<NetworkControls["labels"]>> = {};
+  for (const { index, action } of settings) {
+    const [, id = "", chat = "", message] = index;
+    const { labelEditAction: edit, labelAssociationAction: assignment } = action as LabelAction;
+    if (edit?.deleted) delete labels[id];
+    else if (edit) labels[id] = { name: edit.name, color: edit.color, on: labels[id]?.on ?? [] };
+    const place = [jids.get(chat), ...(message ? [message] : [])].join("/");
+    const label = assignment && labels[id];
+    if (label)
+      label.on = [...label.on.filter((one) => one !== place), ...(assignment.labeled ? [place] : [])];
+  }
+  return labels;
+}
+
+interface LabelAction {
+  labelEditAction?: { name: string; color: number; deleted: boolean };
+  labelAssociationAction?: { labeled: boolean };
 }

@@ -78,6 +78,30 @@ create table group_chat (
 );
 create index group_chat_list on group_chat (instance_id, id);
 
+create table label (
+  id bigint generated always as identity primary key,
+  account_id bigint not null,
+  instance_id bigint not null references instance on delete cascade,
+  me text not null,
+  label_id text not null,
+  name text,
+  color integer,
+  is_deleted boolean not null default false,
+  updated_at timestamptz not null default now(),
+  unique (instance_id, me, label_id)
+);
+create table labelled (
+  id bigint generated always as identity primary key,
+  account_id bigint not null,
+  instance_id bigint not null,
+  label bigint not null references label on delete cascade,
+  jid text not null,
+  message_id text,
+  created_at timestamptz not null default now()
+);
+create unique index labelled_once on labelled (label, jid, coalesce(message_id, ''));
+create index labelled_instance on labelled (instance_id, id);
+
 -- me is the pairing whose groups these are; those of another one are not shown.
 create table group_list (
   instance_id bigint primary key,

@@ -63,6 +63,18 @@ create table sandbox.chat_state (
   primary key (account_id, owner, chat)
 );
 
+-- A label has a row with a name, and one for each chat or message that has it.
+create table sandbox.label (
+  account_id bigint not null,
+  owner text not null,
+  id text not null,
+  chat text not null default '',
+  message_id text not null default '',
+  name text,
+  color integer,
+  primary key (account_id, owner, id, chat, message_id)
+);
+
 create table sandbox.group_chat (
   account_id bigint not null,
   jid text not null,

@@ -20,6 +20,7 @@ import type { OpenedFile } from "./media/open-file.ts";
 import type { NodeMedia } from "./media/open-media.ts";
 import type { OutcomeRecorder } from "./messages/send/record-outcome.ts";
 import type { TableDeclarations } from "./personal-data/personal-data.ts";
+import type { RunSessionOperation } from "./session-operations/session-operations.ts";
 import type { StatementHooksPart } from "./statement-hooks.ts";
 
 /** What a gateway can have beside its core. Its folder and its line in the list of extensions are all of it. */
@@ -77,6 +78,8 @@ export interface ExtensionParts extends ExtensionBase {
   findSession(instanceId: number): Promise<ReachableSession | undefined>;
   /** Like `findSession`, but also while the instance is being paired. */
   findPairingSession(instanceId: number): Promise<ReachableSession | undefined>;
+  /** Runs an operation on the live session of an instance. */
+  runOperation: RunSessionOperation;
   media: NodeMedia;
   /** Opens the file of a message, after its download if necessary. */
   openFile(mediaId: string): Promise<OpenedFile>;

@@ -9,6 +9,7 @@ import type { FindQuickReply } from "./messages/send/prepare-send.ts";
 import type { OutcomeFollower } from "./messages/send/record-outcome.ts";
 import type { DefaultRetention } from "./retention/retention-jobs.ts";
 import type { FindNetworkData } from "./sessions/delete-network-copies.ts";
+import type { NetworkFollower } from "./sessions/session-event-recorder.ts";
 import type { Destination } from "./webhooks/destinations/destination.ts";
 import type { EventFormats } from "./webhooks/event-formats.ts";
 
@@ -28,6 +29,7 @@ export interface CoreHooksPart {
   findQuickReply?: FindQuickReply;
   outcomeFollower?: OutcomeFollower;
   inboundFollower?: InboundFollower;
+  networkFollower?: NetworkFollower;
   assistants?: AssistantFinder;
   retention?: DefaultRetention;
   instanceEnd?: InstanceEnd;
@@ -55,6 +57,7 @@ export interface CoreHooks extends Pick<CoreHooksPart, Single> {
   destinations: readonly Destination[];
   outcomeFollowers: readonly OutcomeFollower[];
   inboundFollowers: readonly InboundFollower[];
+  networkFollowers: readonly NetworkFollower[];
   retention: readonly DefaultRetention[];
   instanceEnds: readonly InstanceEnd[];
   findings: readonly ExtensionFindings[];
@@ -91,6 +94,7 @@ export function joinHooks(parts: readonly CoreHooksPart[]): CoreHooks {
     destinations: parts.flatMap(({ destination }) => destination ?? []),
     outcomeFollowers: parts.flatMap(({ outcomeFollower }) => outcomeFollower ?? []),
     inboundFollowers: parts.flatMap(({ inboundFollower }) => inboundFollower ?? []),
+    networkFollowers: parts.flatMap(({ networkFollower }) => networkFollower ?? []),
     retention: parts.flatMap(({ retention }) => retention ?? []),
     instanceEnds: parts.flatMap(({ instanceEnd }) => instanceEnd ?? []),
     findings: parts.flatMap(({ findings }) => findings ?? []),

@@ -8,6 +8,8 @@ import type {
   ChatState,
   ContactUpdate,
   GroupUpdate,
+  Label,
+  LabelAssignment,
   OperationResult,
   PasskeyState,
   Presence,
@@ -215,6 +217,8 @@ export type NetworkEvent =
       /** When it no longer counts; absent as the network reports it. */
       expires_at?: Date;
     }
+  | { type: "label_changed"; label: Label; is_deleted: boolean }
+  | ({ type: "label_assigned" } & LabelAssignment)
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };
 
 /** `no_secret`: the secret of the original is not known. `undecryptable`: it does not open the edit. */

@@ -4,6 +4,8 @@ import type {
   ChatState,
   ContactInfo,
   GroupChange,
+  Label,
+  LabelAssignment,
   OperationResult,
   ParticipantAction,
   ParticipantResult,
@@ -106,6 +108,10 @@ export interface SandboxControl {
   setPerson(phone: string, from: string, change: SandboxPersonChange): Promise<SandboxPersonView | undefined>;
   /** Changes the chat state on the phone itself; returns the whole new state. */
   changeChat(phone: string, chat: Jid, change: ChatState): Promise<Required<ChatState> | undefined>;
+  /** Changes or deletes a label on the phone itself. */
+  changeLabel(phone: string, label: Label, is_deleted: boolean): Promise<boolean>;
+  /** Gives a label to a chat or a message on the phone itself, or takes it. */
+  assignLabel(phone: string, assignment: LabelAssignment): Promise<boolean>;
   /** A person creates a group. */
   createGroup(group: NewSandboxGroup): Promise<Jid>;
   /** A person changes the members of a group. */

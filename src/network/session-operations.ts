@@ -1,5 +1,5 @@
 import type { BusinessHours, CatalogPage } from "./business.ts";
-import type { Identity, Jid, MessageRef } from "./identity.ts";
+import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type { SendResult } from "./send-result.ts";
 
 /**
@@ -163,6 +163,21 @@ export type GroupChange =
   | { join_approval: boolean }
   | { members_can_add: boolean };
 
+/** A label of the phone; `color` is the network's number of a colour. */
+export interface Label {
+  id: string;
+  name: string;
+  color: number;
+}
+
+/** Whether a chat has a label, or one message in it. */
+export interface LabelAssignment {
+  label_id: string;
+  chat: Jid;
+  message_id: MessageId | null;
+  labelled: boolean;
+}
+
 /**
  * The stage of a pairing's passkey ceremony: the browser signs, the phone responds, the user compares the
  * code, the phone links.
@@ -248,6 +263,14 @@ export const SESSION_OPERATIONS = {
       isLastOptional: true,
     }),
   },
+  labels: {
+    /** All labels of the phone; it reports them again with their chats. */
+    list: operation<[], Label[]>(),
+    /** Creates the label, or changes the one with its id. */
+    save: operation<[label: Label], null>(),
+    delete: operation<[label: Label], null>(),
+    assign: operation<[assignment: LabelAssignment], null>(),
+  },
   profile: {
     get: operation<[], OwnProfile>(),
     setName: operation<[name: string], null>(),
@@ -319,6 +342,7 @@ export type ReachableSession = Required<SessionOperations>;
 
 export type ContactOperations = ReachableSession["contacts"];
 export type ChatOperations = ReachableSession["chats"];
+export type LabelOperations = ReachableSession["labels"];
 export type ProfileOperations = ReachableSession["profile"];
 export type GroupOperations = ReachableSession["groups"];
 export type BusinessOperations = ReachableSession["business"];

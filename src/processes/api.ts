@@ -24,10 +24,9 @@ import { mediaHandlers } from "../core/media/media-handlers.ts";
 import type { NodeMedia } from "../core/media/open-media.ts";
 import { messageHandlers } from "../core/messages/messages.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../core/messages/send/outcome/outcome-watch.ts";
-import { createInstanceReader, requireConnected } from "../core/messages/send/sending-instance.ts";
 import { planHandlers } from "../core/plans/plan-handlers.ts";
 import { profileHandlers } from "../core/profile/profile.ts";
-import { createSessionOperationRunner } from "../core/session-operations/session-operations.ts";
+import type { RunSessionOperation } from "../core/session-operations/session-operations.ts";
 import { sessionHandlers } from "../core/sessions/sessions.ts";
 import { createDefaultWebhook } from "../core/webhooks/change-default-webhook.ts";
 import { type Destinations, destinationOf } from "../core/webhooks/destinations/destination.ts";
@@ -49,6 +48,7 @@ import type { SessionHost } from "./session-host.ts";
 
 export interface ApiParts {
   config: Config;
+  runOperation: RunSessionOperation;
   identity: SignInParts;
   database: Database;
   /** For what a request itself does. */
@@ -278,14 +278,8 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
 }
 
 /** Dependencies of operations on live sessions. */
-function liveDeps({ config, requests, conversations, sessions, nodes, outgoing, findCountry }: ApiParts) {
+function liveDeps({ requests, conversations, sessions, runOperation, outgoing, findCountry }: ApiParts) {
   const { numbers } = sessions;
   const { db } = requests;
-  const readInstance = createInstanceReader(db);
-  const runOperation = createSessionOperationRunner({
-    requireConnected: (id) => requireConnected(readInstance, id),
-    findSession: nodes.findSession,
-    timeoutMs: config.ackTimeoutMs,
-  });
   return { db, conversations, numbers, runOperation, outgoing, findCountry };
 }

@@ -8,6 +8,7 @@ import { campaignsExtension } from "../extensions/campaigns/extension.ts";
 import { consentExtension } from "../extensions/consent/extension.ts";
 import { crmExtension } from "../extensions/crm/extension.ts";
 import { integrationsExtension } from "../extensions/integrations/extension.ts";
+import { labelsExtension } from "../extensions/labels/extension.ts";
 import { linkingExtension } from "../extensions/linking/extension.ts";
 import { natsExtension } from "../extensions/nats/extension.ts";
 import { oauthExtension } from "../extensions/oauth/extension.ts";
@@ -30,6 +31,7 @@ export const EXTENSIONS: readonly Extension[] = [
   crmExtension,
   quickRepliesExtension,
   integrationsExtension,
+  labelsExtension,
   linkingExtension,
   oauthExtension,
   privacyExtension,

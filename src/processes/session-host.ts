@@ -84,6 +84,7 @@ export function addSessionHost(parts: SessionHostOptions): SessionHost {
       inbound: parts.inbound,
       receipts: parts.receipts,
       counters: parts.counters,
+      followers: hooks.networkFollowers,
     }),
   });
   const numbers = createNumberResolver({ db, conversations, connectedSession });

@@ -11,6 +11,11 @@ import { openFile } from "../core/media/open-file.ts";
 import { openMedia } from "../core/media/open-media.ts";
 import { createMessageCounters } from "../core/messages/record/create-message-counters.ts";
 import { createReportRecorder } from "../core/messages/record/report-recorder.ts";
+import { createInstanceReader, requireConnected } from "../core/messages/send/sending-instance.ts";
+import {
+  createSessionOperationRunner,
+  type RunSessionOperation,
+} from "../core/session-operations/session-operations.ts";
 import { resumeOutdated } from "../core/sessions/connection/resume-outdated.ts";
 import { createStanzaCounter, type StanzaCounter } from "../core/sessions/create-stanza-counter.ts";
 import { commitPairings, type PairingCommit } from "../core/sessions/sealed-pairing-store.ts";
@@ -33,7 +38,7 @@ import { addWorker } from "./add-worker.ts";
 import { type Api, createApi } from "./api.ts";
 import { chooseExtensions } from "./choose-extensions.ts";
 import type { CleanupStack } from "./cleanup-stack.ts";
-import { createClusterNodes } from "./cluster-nodes.ts";
+import { type ClusterNodes, createClusterNodes } from "./cluster-nodes.ts";
 import { EVENT_PAYLOADS } from "./extensions.ts";
 import type { Databases } from "./open-databases.ts";
 import { type ChosenExtensions, describeApi, openExtensions } from "./open-extensions.ts";
@@ -141,6 +146,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   const files = { db, engine, store: media.store, readFromNode: nodes.readFile, log };
   const identity = identityOf(on);
   const findCountry = createCountryFinder(on.requests.db, config.defaultCountry);
+  const runOperation = createOperationRunner(on, nodes);
   const { resourceMetadataUrl = "" } = hooks.assistants ?? {};
   const opened = await openExtensions(extensions, {
     ...base,
@@ -150,6 +156,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
     findCountry,
     findSession: nodes.findSession,
     findPairingSession: nodes.findPairingSession,
+    runOperation,
     openFile: (id) => openFile(files, { media: id }, AbortSignal.timeout(FILE_MS)),
     clearDeliveries: () => shared.deliveries.clear(),
     readFromNode: nodes.readFromNode,
@@ -163,6 +170,7 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   addWorker({ ...shared, extensions: opened });
   const api = await createApi({
     ...shared,
+    runOperation,
     identity,
     findCountry,
     database,
@@ -180,6 +188,18 @@ export async function startServing(on: GatewayBase): Promise<{ engine: Engine; u
   listeners.push(listener);
   await media.started();
   return { engine, url };
+}
+
+function createOperationRunner(
+  { config, requests }: GatewayBase,
+  { findSession }: Pick<ClusterNodes, "findSession">,
+): RunSessionOperation {
+  const readInstance = createInstanceReader(requests.db);
+  return createSessionOperationRunner({
+    requireConnected: (id) => requireConnected(readInstance, id),
+    findSession,
+    timeoutMs: config.ackTimeoutMs,
+  });
 }
 
 function engineOf({ config, log, dataDir, database, requests, sandbox }: GatewayBase): Engine {

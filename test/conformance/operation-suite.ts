@@ -13,6 +13,7 @@ export function describeOperations(name: string, start: () => Promise<OperationS
     const story = new OperationStory(start);
     describeContacts(story);
     describeChats(story);
+    describeLabels(story);
     describeProfile(story);
     describePresence(story);
     describeCatalogs(story);
@@ -147,6 +148,52 @@ export function describeChats(story: OperationStory): void {
           event.chat === jid && JSON.stringify(event.change) === JSON.stringify(state);
         await story.findEvent("chat_updated", reported);
       }
+    });
+  });
+}
+
+/** The part of the suite about labels. */
+export function describeLabels(story: OperationStory): void {
+  describe("labels", () => {
+    const LABEL = { id: "41", name: "New customer", color: 3 };
+    const MESSAGE = "3EB0LABELLED" as MessageId;
+
+    it("creates a label, gives it to a chat and to a message, takes it away and deletes it", async () => {
+      const { jid } = await story.world.addPerson();
+      const { labels } = story.session;
+      done(await labels.save(LABEL));
+      done(await labels.save({ ...LABEL, name: "Old customer", color: 4 }));
+      for (const message_id of [null, MESSAGE])
+        done(await labels.assign({ label_id: LABEL.id, chat: jid, message_id, labelled: true }));
+      expect((await story.world.labels())[LABEL.id]).toEqual({
+        name: "Old customer",
+        color: 4,
+        on: [jid, `${jid}/${MESSAGE}`],
+      });
+      expect(done(await labels.list())).toContainEqual({ ...LABEL, name: "Old customer", color: 4 });
+      done(await labels.assign({ label_id: LABEL.id, chat: jid, message_id: null, labelled: false }));
+      expect((await story.world.labels())[LABEL.id]?.on).toEqual([`${jid}/${MESSAGE}`]);
+      done(await labels.delete({ ...LABEL, name: "Old customer", color: 4 }));
+      expect(await story.world.labels()).not.toHaveProperty(LABEL.id);
+    });
+
+    it("reports what the phone does with its labels", async () => {
+      const label = { id: "42", name: "Paid", color: 0 };
+      await story.world.changeLabel(label, false);
+      await story.findEvent("label_changed", (event) => event.label.id === "42" && !event.is_deleted);
+      const { jid } = await story.world.addPerson();
+      const on = { label_id: "42", chat: jid };
+      for (const change of [
+        { ...on, message_id: null, labelled: true },
+        { ...on, message_id: MESSAGE, labelled: true },
+        { ...on, message_id: null, labelled: false },
+      ]) {
+        await story.world.assignLabel(change);
+        const event = { type: "label_assigned", ...change };
+        await eventually(() => expect(story.listener.all("label_assigned")).toContainEqual(event));
+      }
+      await story.world.changeLabel(label, true);
+      await story.findEvent("label_changed", (event) => event.label.id === "42" && event.is_deleted);
     });
   });
 }

@@ -10,6 +10,8 @@ import type {
 import type {
   ChatState,
   GroupChange,
+  Label,
+  LabelAssignment,
   ParticipantAction,
   Presence,
 } from "../../src/network/session-operations.ts";
@@ -123,6 +125,11 @@ export interface NetworkControls {
   /** The paired phone's state of a chat: the fields that were ever changed. */
   chat(chat: Jid): Promise<ChatState>;
   changeChat(chat: Jid, change: ChatState): Promise<void>;
+  /** The labels of the paired phone, each with its chats, and with its messages as `chat/id`. */
+  labels(): Promise<Record<string, Omit<Label, "id"> & { on: string[] }>>;
+  /** The paired phone itself changes or deletes a label. */
+  changeLabel(label: Label, isDeleted: boolean): Promise<void>;
+  assignLabel(assignment: LabelAssignment): Promise<void>;
   nameContact(number: string, name: string): Promise<void>;
   /** The name of a person in the phone's address book. */
   contactName(number: string): Promise<string | null>;

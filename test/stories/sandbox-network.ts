@@ -56,7 +56,7 @@ export async function startSandboxNetwork({
 async function emptyNetwork({ database }: TestDatabase): Promise<void> {
   await database.pool.query(
     `truncate sandbox.device, sandbox.pairing, sandbox.inbox, sandbox.message, sandbox.media, sandbox.ledger,
-       sandbox.person, sandbox.picture, sandbox.address_book, sandbox.chat_state, sandbox.group_chat,
+       sandbox.person, sandbox.picture, sandbox.address_book, sandbox.chat_state, sandbox.label, sandbox.group_chat,
        sandbox.group_member`,
   );
 }

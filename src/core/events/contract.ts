@@ -39,6 +39,7 @@ export const EXTRA_EVENTS = [
   "presence.changed",
   "call.received",
   "poll.voted",
+  "label.changed",
   "campaign.completed",
   "integration.paused",
 ] as const;

@@ -64,6 +64,9 @@ async function tellOfMessages(): Promise<void> {
   });
   await client.sandboxVote({ ...bia, message_id: poll.message_id ?? "", options: ["Pizza"] });
   await arrives("poll.voted");
+  await client.sandboxLabel({ id, label_id: "7", name: "New customer", color: 2 });
+  await client.sandboxLabel({ id, label_id: "7", from: BIA });
+  await receiver.waitFor(({ body }) => body.event === "label.changed" && body.data.change === "assigned");
   const { data: group } = await client.sandboxGroup({ ...bia, subject: "Team" });
   await client.sandboxGroupSettings({ id, from: BIA, group_jid: group.jid, subject: RENAMED });
   await receiver.waitFor(
@@ -138,7 +141,9 @@ async function tellOfPairing(fresh: TestInstance): Promise<void> {
 
 describe.each(EXTRA_EVENTS)("the event %s", (event) => {
   test("matches its example in openapi.json", () => {
-    const isShown = ({ body }: Received) => event !== "group.updated" || body.data.change.subject === RENAMED;
+    const isShown = ({ body }: Received) =>
+      (event !== "group.updated" || body.data.change.subject === RENAMED) &&
+      (event !== "label.changed" || body.data.change === "assigned");
     expectExample(event, receiver.of(event).find(isShown)?.body);
   });
 });

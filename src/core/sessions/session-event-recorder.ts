@@ -54,7 +54,19 @@ export interface SessionEventRecorderDeps {
   inbound: InboundWriter<PairingCommit>;
   receipts: ReceiptRecorder;
   counters?: MessageCounters | undefined;
+  /** For what extensions store; nothing does without them. */
+  followers?: readonly NetworkFollower[];
 }
+
+/** What sessions report and core itself does not store. */
+export type FollowedEvent = Extract<NetworkEvent, { type: "label_changed" | "label_assigned" }>;
+
+/** Resolves once the event is stored, if this extension stores it. */
+export type NetworkFollower = (
+  instance: SessionInstance,
+  event: FollowedEvent,
+  conversations: Conversations,
+) => Promise<void>;
 
 /** The instance that a session belongs to. */
 export interface SessionInstance {
@@ -95,7 +107,7 @@ function createEventRecorder(
   deps: SessionEventRecorderDeps,
   { recordMessages, recordReceipt, fetchGroup }: EventParts,
 ): SessionEventRecorder["record"] {
-  const { db, engine, conversations, connections, live } = deps;
+  const { db, engine, conversations, connections, live, followers = [] } = deps;
   return async (instance, event) => {
     if (isConnectionEvent(event)) return connections.record(instance.id, event);
     switch (event.type) {
@@ -132,6 +144,9 @@ function createEventRecorder(
         return saveProfileOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
       case "chat_updated":
         return void (await recordChatUpdate({ db, conversations }, instance, event));
+      case "label_changed":
+      case "label_assigned":
+        for (const follow of followers) await follow(instance, event, conversations);
     }
   };
 }

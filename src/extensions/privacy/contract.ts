@@ -29,6 +29,8 @@ export const EXPORTED_LISTS = [
   "consentRecords",
   "contacts",
   "groups",
+  "labels",
+  "labelled",
   "leadNotes",
   "customFields",
   "quickReplies",

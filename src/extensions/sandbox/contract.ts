@@ -386,6 +386,36 @@ export const sandboxContract = {
       unread: z.boolean(),
     }),
   }),
+  sandboxLabel: route({
+    http: "POST /api/v1/instances/:id/sandbox/label",
+    requiresBody: true,
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
+    access,
+    tag,
+    summary: "Change a label on the paired phone, or give it to a chat or a message, and notify the instance",
+    message: "Label changed on the phone",
+    aliases: { from, group_jid: actorAliases.group_jid, message_id },
+    example: { label_id: "7", name: "New customer", color: 2 },
+    input: z
+      .object({
+        id: instanceId,
+        label_id: coercedText(64).min(1),
+        name: optional(text(100)).describe("Creates the label, or changes it."),
+        color: z.number().int().min(0).max(19).default(0),
+        deleted: z.boolean().default(false),
+        from: optional(digits).describe("Instead of a name: the chat that gets the label."),
+        group_jid: optional(groupJid),
+        message_id: optional(messageId),
+        labelled: z.boolean().default(true).describe("false: the chat or the message loses the label."),
+      })
+      .refine(
+        (input) => input.name ?? input.from ?? input.group_jid,
+        rule("one of name, from and group_jid is required", "one_of_required", {
+          fields: "name, from, group_jid",
+        }),
+      ),
+    output: z.object({ label_id: z.string() }),
+  }),
   sandboxGroup: route({
     http: "POST /api/v1/instances/:id/sandbox/group",
     errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],

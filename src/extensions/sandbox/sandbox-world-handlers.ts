@@ -1,3 +1,4 @@
+import type { Jid, MessageId } from "../../network/driver.ts";
 import { groupJid, phoneJid } from "../../network/jid.ts";
 import type { GroupChange, OperationResult } from "../../network/session-operations.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
@@ -14,6 +15,7 @@ export interface SandboxWorldDeps extends SandboxAccess {
 type World =
   | "sandboxContact"
   | "sandboxChat"
+  | "sandboxLabel"
   | "sandboxGroup"
   | "sandboxGroupParticipants"
   | "sandboxGroupJoin"
@@ -32,6 +34,22 @@ export function sandboxWorldHandlers(deps: SandboxWorldDeps): Pick<Handlers<type
       const chat = group_jid === undefined ? phoneJid(from ?? "") : groupJid(group_jid);
       const { phone, control } = await getPairedPhone(deps, id);
       return requireHappened(await control.changeChat(phone, chat, withoutGaps(change)));
+    },
+
+    async sandboxLabel({ input: { id, label_id, name, color, deleted, labelled, ...chat } }) {
+      const { phone, control } = await getPairedPhone(deps, id);
+      const jid = chatOf(chat);
+      requireHappened(
+        jid === undefined
+          ? await control.changeLabel(phone, { id: label_id, name: name ?? "", color }, deleted)
+          : await control.assignLabel(phone, {
+              label_id,
+              chat: jid,
+              message_id: (chat.message_id ?? null) as MessageId | null,
+              labelled,
+            }),
+      );
+      return { label_id };
     },
 
     async sandboxGroup({ input: { id, from, subject, participants, admin } }) {
@@ -87,4 +105,9 @@ function withoutGaps<Fields extends object>(fields: Fields): Fields {
 function unwrap<Value>(result: OperationResult<Value>): Value {
   if (result.outcome === "done") return result.value;
   throw new GatewayError(result.outcome === "refused" ? result.code : "UNAVAILABLE", result.reason);
+}
+
+function chatOf({ from, group_jid }: { from?: string; group_jid?: string }): Jid | undefined {
+  if (group_jid !== undefined) return groupJid(group_jid);
+  return from === undefined ? undefined : phoneJid(from);
 }

@@ -174,6 +174,21 @@ function networkControlsOf(control: SandboxControl, pool: Pool): NetworkControls
     },
     chat: async (chat) => (await control.changeChat(PHONE, chat, {})) ?? {},
     changeChat: async (chat, change) => void (await control.changeChat(PHONE, chat, change)),
+    async labels() {
+      const rows = await ask<{ id: string; chat: string; message_id: string; name: string; color: number }>(
+        "select id, chat, message_id, name, color from sandbox.label where owner = $1 order by chat, message_id",
+        PHONE,
+      );
+      const isOn = (row: { chat: string }) => row.chat !== "";
+      const on = (id: string) =>
+        rows
+          .filter((row) => row.id === id && isOn(row))
+          .map(({ chat, message_id }) => (message_id === "" ? chat : `${chat}/${message_id}`));
+      const labels = rows.filter((row) => !isOn(row));
+      return Object.fromEntries(labels.map(({ id, name, color }) => [id, { name, color, on: on(id) }]));
+    },
+    changeLabel: async (label, isDeleted) => void (await control.changeLabel(PHONE, label, isDeleted)),
+    assignLabel: async (assignment) => void (await control.assignLabel(PHONE, assignment)),
     nameContact: async (number, name) => void (await control.setPerson(PHONE, number, { name })),
     async contactName(number) {
       const [row] = await ask<{ name: string | null }>(

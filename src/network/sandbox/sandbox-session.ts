@@ -15,6 +15,7 @@ import type {
   ChatOperations,
   ContactOperations,
   GroupOperations,
+  LabelOperations,
   OperationResult,
   PresenceOperations,
   ProfileOperations,
@@ -29,6 +30,7 @@ import { contactOperations, type PictureUrl } from "./operations/contact-operati
 import { groupOperations } from "./operations/group-operations.ts";
 import { profileOperations } from "./operations/profile-operations.ts";
 import { requestPresence } from "./operations/request-presence.ts";
+import { labelOperations } from "./operations/label-operations.ts";
 import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
@@ -58,6 +60,7 @@ interface SandboxActionOptions {
 export class SandboxSession implements Session {
   readonly contacts: ContactOperations;
   readonly chats: ChatOperations;
+  readonly labels: LabelOperations;
   readonly profile: ProfileOperations;
   readonly business: BusinessOperations;
   readonly groups: GroupOperations;
@@ -84,6 +87,7 @@ export class SandboxSession implements Session {
     this.#run = createOperationRunner(this.#network, () => this.#connection);
     this.contacts = contactOperations(this.#run, pictureUrl);
     this.chats = chatOperations(this.#run);
+    this.labels = labelOperations(this.#run);
     this.profile = profileOperations(this.#run, pictureUrl);
     this.business = businessOperations(this.#run);
     this.groups = groupOperations(this.#run);

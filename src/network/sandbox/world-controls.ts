@@ -7,8 +7,9 @@ import type {
   SandboxPersonView,
 } from "../sandbox-control.ts";
 import type { ChatState } from "../session-operations.ts";
-import { rejected, runNetworkAction, succeeded } from "./connection/network-action.ts";
+import { type NetworkAction, rejected, runNetworkAction, succeeded } from "./connection/network-action.ts";
 import { changeChatState } from "./operations/chat-operations.ts";
+import { assignLabel, changeLabel } from "./operations/label-operations.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { lidOf, type SandboxPerson } from "./sandbox-numbers.ts";
 import { changeGroup, changeParticipants, createGroup, enterGroup } from "./world/change-group.ts";
@@ -17,7 +18,13 @@ import { contactEntry, findPhoneOwner, findProfile, saveContact, saveProfile } f
 
 type World = Pick<
   SandboxControl,
-  "setPerson" | "changeChat" | "createGroup" | "changeParticipants" | "joinGroup" | "changeGroup"
+  | "setPerson"
+  | "changeChat"
+  | "changeLabel"
+  | "assignLabel"
+  | "createGroup"
+  | "changeParticipants"
+  | "joinGroup" | "changeGroup"
 >;
 
 /** Actions of other people and of the phone itself, except messages. */
@@ -25,6 +32,14 @@ export function createWorldControls(network: SandboxNetwork<Pool>): World {
   const as = async (phone: string): Promise<{ actor: SandboxPerson }> => ({
     actor: { phone, push_name: (await findProfile(network, phone)).name },
   });
+  const onPhone = async (phone: string, change: (acting: NetworkAction) => Promise<void>) => {
+    const actor = await findPhoneOwner(network, phone);
+    return runNetworkAction(network, { actor }, async (acting) => {
+      const isThere = await isPaired(acting, phone);
+      if (isThere) await change(acting);
+      return isThere;
+    });
+  };
   return {
     async setPerson(phone, from, change) {
       const actor = await findPhoneOwner(network, phone);
@@ -42,6 +57,10 @@ export function createWorldControls(network: SandboxNetwork<Pool>): World {
         (await isPaired(acting, phone)) ? changeChatState(acting, chat, change) : undefined,
       );
     },
+
+    changeLabel: (phone, label, is_deleted) =>
+      onPhone(phone, (acting) => changeLabel(acting, label, is_deleted)),
+    assignLabel: (phone, assignment) => onPhone(phone, (acting) => assignLabel(acting, assignment)),
 
     async createGroup({ from, subject, participants, admins }: NewSandboxGroup) {
       return runNetworkAction(network, await as(from), async (acting) => {

@@ -48,6 +48,7 @@ export class WhatsAppSession implements Session {
   readonly #options: OpenSessionOptions;
   readonly contacts = this.#forward("contacts");
   readonly chats = this.#forward("chats");
+  readonly labels = this.#forward("labels");
   readonly profile = this.#forward("profile");
   readonly business = this.#forward("business");
   readonly groups = this.#forward("groups");
@@ -151,7 +152,7 @@ export class WhatsAppSession implements Session {
   }
 
   /** The operations of a group, on the connection that is open at that moment. */
-  #forward<Group extends "contacts" | "chats" | "profile" | "business" | "groups">(group: Group) {
+  #forward<Group extends "contacts" | "chats" | "labels" | "profile" | "business" | "groups">(group: Group) {
     return forwardOperations(group, () => this.#connection?.operations[group], NOT_DONE);
   }
 

@@ -1,6 +1,6 @@
 import type { InboundContent, Jid, MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
-import type { ChatState, Presence } from "../../session-operations.ts";
+import type { ChatState, Label, LabelAssignment, Presence } from "../../session-operations.ts";
 import { identityOf, type SandboxPerson } from "../sandbox-numbers.ts";
 import { type GroupEvent, toGroupUpdate } from "./group-event.ts";
 
@@ -39,7 +39,9 @@ export type InboxEntry =
   | { kind: "join_request"; body: { who: SandboxPerson; method: string } }
   | { kind: "presence"; body: { who: SandboxPerson; presence: Presence; last_seen_at: string | null } }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
-  | { kind: "chat"; body: ChatStateUpdate };
+  | { kind: "chat"; body: ChatStateUpdate }
+  | { kind: "label"; body: { label: Label; is_deleted: boolean } }
+  | { kind: "labelled"; body: LabelAssignment };
 
 /** The change of a chat; its time is text in a stored entry. */
 export type ChatStateUpdate = Omit<ChatState, "muted_until"> & { muted_until?: string | Date | null };
@@ -116,6 +118,10 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return contactEvent(entry.body);
     case "chat":
       return { type: "chat_updated", chat, change: toChatState(entry.body) };
+    case "label":
+      return { type: "label_changed", ...entry.body };
+    case "labelled":
+      return { type: "label_assigned", ...entry.body };
   }
 }
 

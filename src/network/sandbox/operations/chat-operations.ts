@@ -52,7 +52,7 @@ async function findChat(
 }
 
 /** A person's LID and phone number name the same chat. */
-function chatNamed(chat: Jid): Jid {
+export function chatNamed(chat: Jid): Jid {
   const phone = isLidJid(chat) ? phoneOf(chat) : null;
   return phone === null ? chat : phoneJid(phone);
 }

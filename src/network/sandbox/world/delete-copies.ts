@@ -76,7 +76,7 @@ export async function deletePeople({ client, account_id }: SandboxNetwork): Prom
        union all select picture from sandbox.group_chat where account_id = $1)`,
     [account_id],
   );
-  for (const table of ["group_request", "group_member", "group_chat", "chat_state", "address_book", "person"])
+  for (const table of ["group_request", "group_member", "group_chat", "chat_state", "label", "address_book", "person"])
     await client.query(`delete from sandbox.${table} where account_id = $1`, [account_id]);
   await client.query("update sandbox.device set push_name = null where account_id = $1", [account_id]);
 }
@@ -98,7 +98,7 @@ export async function deletePerson(
       account_id,
       phones,
     ]);
-  for (const table of ["chat_state", "message"])
+  for (const table of ["chat_state", "label", "message"])
     await client.query(`delete from sandbox.${table} where account_id = $1 and chat = any ($2)`, [
       account_id,
       chats,

@@ -22,6 +22,7 @@ import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
 import { readGroupChange, readGroupTimer, readWholeGroup } from "../wire/read-group-change.ts";
 import { readPresence } from "../wire/read-presence.ts";
+import { readLabel, readLabelAssignment } from "../wire/read-label.ts";
 
 interface RefreshLidOptions {
   sock: WASocket;
@@ -43,6 +44,8 @@ const SERVER = "s.whatsapp.net";
 const PASSKEY_DEMAND = "NotificationIntegrityChallengeRequest";
 /** All contacts share one queue, because their reports are short. */
 const CONTACTS = "contacts";
+/** All labels share one queue, since a label comes before its chats. */
+const LABELS = "labels";
 
 /** Handles the contacts, chats and groups of one socket. */
 export class SyncListeners {
@@ -52,12 +55,17 @@ export class SyncListeners {
 
   constructor(options: SyncListenersOptions) {
     this.#options = options;
+    const { context } = options;
     const { ev, ws } = options.sock;
     ev.on("contacts.upsert", (contacts) => this.#reportContacts(contacts));
     ev.on("contacts.update", (contacts) => this.#reportContacts(contacts.filter((one) => this.#isNew(one))));
     ev.on("lid-mapping.update", ({ lid, pn }) => this.#reportAddressPair({ id: pn, lid }));
     ev.on("chats.update", (chats) => this.#reportChats(chats));
     ev.on("messages.update", (updates) => this.#reportStars(updates));
+    ev.on("labels.edit", (label) => context.report(LABELS, Promise.resolve(readLabel(label))));
+    ev.on("labels.association", (change) =>
+      context.report(LABELS, readLabelAssignment(change, context.identities)),
+    );
     ev.on("groups.upsert", (groups) => this.#reportGroups(groups));
     ev.on("groups.update", (groups) => this.#onGroups(groups));
     ev.on("creds.update", ({ accountSyncCounter, me }) => {

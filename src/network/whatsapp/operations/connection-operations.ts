@@ -14,6 +14,7 @@ import { createBusinessOperations } from "./business-operations.ts";
 import { changeAppState } from "./change-app-state.ts";
 import { aboutOf, businessOf, createContactOperations, pictureOf } from "./contact-operations.ts";
 import { createGroupOperations } from "./group-operations.ts";
+import { createLabelOperations } from "./label-operations.ts";
 import type { OperationContext } from "./operation-context.ts";
 import { toOperationError } from "./operation-error.ts";
 import { PendingOperations } from "./pending-operations.ts";
@@ -31,7 +32,7 @@ interface MexResponse {
 
 /** The operations of a session, except messages. */
 export type ConnectionOperations = Required<
-  Pick<Session, "contacts" | "chats" | "profile" | "business" | "groups" | "rejectCall">
+  Pick<Session, "contacts" | "chats" | "labels" | "profile" | "business" | "groups" | "rejectCall">
 > & {
   /** Asks the network to report the presence of a chat; no response follows. */
   requestPresence(chat: Jid): Promise<OperationResult<null>>;
@@ -46,6 +47,7 @@ export function createConnectionOperations(
   return {
     contacts: createContactOperations(context),
     chats: createChatOperations(context),
+    labels: createLabelOperations(context),
     profile: createProfileOperations(context),
     business: createBusinessOperations(context),
     groups: createGroupOperations(context),

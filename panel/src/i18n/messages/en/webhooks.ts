@@ -193,6 +193,7 @@ export const webhooks = {
       presence_changed: "Somebody whose presence is followed comes online, goes, or writes.",
       call_received: "Somebody calls the instance.",
       poll_voted: "Somebody votes on a poll.",
+      label_changed: "A label changes, or a chat gets or loses one.",
       campaign_completed: "A campaign has ended.",
       integration_paused: "An integration replied too often in a chat and pauses there.",
       webhook_sent: "A delivery arrived.",

@@ -193,6 +193,7 @@ export const webhooks = {
       presence_changed: "Alguien cuya presencia se sigue se conecta, se va o escribe.",
       call_received: "Alguien llama a la instancia.",
       poll_voted: "Alguien vota en una encuesta.",
+      label_changed: "Una etiqueta cambia, o un chat la recibe o la pierde.",
       campaign_completed: "Una campaña ha terminado.",
       integration_paused: "Una integración respondió demasiado en un chat y hace una pausa allí.",
       webhook_sent: "Una entrega llegó.",

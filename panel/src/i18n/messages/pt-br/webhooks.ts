@@ -193,6 +193,7 @@ export const webhooks = {
       presence_changed: "Alguém cuja presença é acompanhada fica online, sai ou escreve.",
       call_received: "Alguém liga para a instância.",
       poll_voted: "Alguém vota em uma enquete.",
+      label_changed: "Uma etiqueta muda, ou uma conversa a recebe ou a perde.",
       campaign_completed: "Uma campanha terminou.",
       integration_paused: "Uma integração respondeu demais em uma conversa e faz uma pausa ali.",
       webhook_sent: "Uma entrega chegou.",
