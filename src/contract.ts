@@ -27,6 +27,7 @@ import { privacyContract } from "./extensions/privacy/contract.ts";
 import { publicPagesContract } from "./extensions/public-pages/contract.ts";
 import { quickRepliesContract } from "./extensions/quick-replies/contract.ts";
 import { sandboxContract } from "./extensions/sandbox/contract.ts";
+import { statusesContract } from "./extensions/statuses/contract.ts";
 
 /** Everything that a gateway can be asked, one row per route. */
 export const contract = {
@@ -45,6 +46,7 @@ export const contract = {
   ...contactsContract,
   ...chatsContract,
   ...labelsContract,
+  ...statusesContract,
   ...mediaContract,
   ...groupsContract,
   ...profileContract,

@@ -700,6 +700,37 @@ export interface LabelTable {
   updated_at: Generated<Date>;
 }
 
+export interface StatusUpdateTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  message_id: string;
+  type: string;
+  content: Json<{
+    text?: string;
+    caption?: string;
+    mime_type?: string;
+    background_color?: string;
+    font?: number;
+  }>;
+  /** How many people it was sent to. */
+  audience: number;
+  /** Null: the network's answer is not known. */
+  sent_at: Date | null;
+  created_at: Generated<Date>;
+}
+
+export interface StatusViewTable {
+  id: Generated<number>;
+  account_id: number;
+  instance_id: number;
+  status: number;
+  jid: string;
+  lid: string | null;
+  phone: string | null;
+  viewed_at: Date;
+}
+
 export interface LabelledTable {
   id: Generated<number>;
   account_id: number;
@@ -1159,6 +1190,8 @@ export interface Tables {
   group_list: GroupListTable;
   label: LabelTable;
   labelled: LabelledTable;
+  status_update: StatusUpdateTable;
+  status_view: StatusViewTable;
   audit: AuditTable;
   audit_pending: AuditPendingTable;
   audit_seal: AuditSealTable;

@@ -419,8 +419,9 @@ const FOR_AGENTS = {
     listAssistants listCampaigns listChatMessages listChats listConsent listContacts
     listConversations listCustomFields listDataRequests listEvents listGroups listInstanceLogs
     listInstances listJoinRequests listLabelledChats listLabelledMessages listLabels listLeadLabels
-    listLeads listMessages listQuickReplies listVotes me streamAccountEvents streamEvents
-    streamInstanceStates wahaPasskeyChallenge wahaPasskeyConfirmation`,
+    listLeads listMessages listQuickReplies listStatuses listStatusViews listVotes me
+    streamAccountEvents streamEvents streamInstanceStates wahaPasskeyChallenge
+    wahaPasskeyConfirmation`,
   does: `
     addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign blockContact
     cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
@@ -431,10 +432,11 @@ const FOR_AGENTS = {
     retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall sandboxChat sandboxContact
     sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin sandboxGroupParticipants
     sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact sandboxRead sandboxReceive
-    sandboxScan sandboxVote saveContact saveQuickReply send sendContact sendLocation sendMedia
-    sendPoll sendReply sendText setChatState setLeadFields setPresence startCampaign startSession
-    submitPasskeyAssertion subscribePresence updateCampaign updateGroupParticipants
-    updateGroupSettings updateLabel updateLead wahaPasskey wahaPasskeyConfirm`,
+    sandboxScan sandboxStatus sandboxVote saveContact saveQuickReply send sendContact sendLocation
+    sendMedia sendPoll sendReply sendStatus sendText setChatState setLeadFields setPresence
+    startCampaign startSession submitPasskeyAssertion subscribePresence updateCampaign
+    updateGroupParticipants updateGroupSettings updateLabel updateLead wahaPasskey
+    wahaPasskeyConfirm`,
 };
 
 describe("an agent", () => {

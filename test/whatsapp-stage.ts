@@ -4,6 +4,7 @@ import { expect } from "vitest";
 import type {
   Content,
   CredentialStore,
+  InboundContent,
   MediaType,
   MessageId,
   OpenSessionOptions,
@@ -20,6 +21,7 @@ import type {
   PhoneControls,
 } from "./conformance/stage.ts";
 import { networkControlsOf } from "./network-controls.ts";
+import { STATUS_BROADCAST } from "./whatsapp-server/companion.ts";
 import type { SentContent, WhatsAppControl } from "./whatsapp-server/control.ts";
 import { startWhatsAppServer, type WhatsAppServer } from "./whatsapp-server/server.ts";
 
@@ -158,17 +160,31 @@ function contactOn(control: WhatsAppControl, number: string, phone: string): Con
     reactTo: async (id, reaction) => void (await control.react(number, phone, id, reaction)),
     pin: async (id, seconds) => void (await control.pin(number, phone, id, seconds)),
     markRead: (id) => control.read(number, [id]),
+    postStory: async (text) => (await control.postStatus(number, phone, text)) as MessageId,
+    viewStory: (id) => control.read(number, [id]),
+    async stories() {
+      const seen = (await control.seen(number)).filter(isStory);
+      return seen.flatMap((one) =>
+        one.type === "message" ? [{ id: one.id as MessageId, content: one.content as InboundContent }] : [],
+      );
+    },
     startPhoneCall: async () => void (await control.call(number, phone)),
-    observed: async () => (await control.seen(number)).flatMap(toSeen),
+    observed: async () => (await control.seen(number)).filter((one) => !isStory(one)).flatMap(toSeen),
     file: (id) => control.file(number, id),
   };
+}
+
+type Seen = Awaited<ReturnType<WhatsAppControl["seen"]>>[number];
+
+function isStory(seen: Seen): boolean {
+  return "chat" in seen && seen.chat === STATUS_BROADCAST;
 }
 
 function toSaid(content: Content): SentContent {
   return content as unknown as SentContent;
 }
 
-function toSeen(seen: Awaited<ReturnType<WhatsAppControl["seen"]>>[number]): ContactObservation[] {
+function toSeen(seen: Seen): ContactObservation[] {
   switch (seen.type) {
     case "message":
       return [{ type: "message", id: seen.id as MessageId, content: seen.content as unknown as Content }];

@@ -102,6 +102,32 @@ create table labelled (
 create unique index labelled_once on labelled (label, jid, coalesce(message_id, ''));
 create index labelled_instance on labelled (instance_id, id);
 
+create table status_update (
+  id bigint generated always as identity primary key,
+  account_id bigint not null,
+  instance_id bigint not null references instance on delete cascade,
+  message_id text not null,
+  type text not null,
+  content jsonb not null,
+  audience integer not null,
+  sent_at timestamptz,
+  created_at timestamptz not null default now(),
+  unique (instance_id, message_id)
+);
+create index status_update_list on status_update (instance_id, id);
+create table status_view (
+  id bigint generated always as identity primary key,
+  account_id bigint not null,
+  instance_id bigint not null,
+  status bigint not null references status_update on delete cascade,
+  jid text not null,
+  lid text,
+  phone text,
+  viewed_at timestamptz not null,
+  unique (status, jid)
+);
+create index status_view_instance on status_view (instance_id, id);
+
 -- me is the pairing whose groups these are; those of another one are not shown.
 create table group_list (
   instance_id bigint primary key,

@@ -185,6 +185,9 @@ export interface AdReferral {
   ref: string | null;
 }
 
+/** The content of a story; a text has a background (0xAARRGGBB) and one of the phone's fonts by number. */
+export type StatusContent = (TextContent & { background?: number; font?: number }) | MediaContent;
+
 /** The content of a message: one union, by `kind`. */
 export type Content = (TextContent | MediaContent | LocationContent | ContactContent) & ContentContext;
 

@@ -1,5 +1,5 @@
 import type { LookupFunction } from "node:net";
-import type { Content, EditOptions, MediaContent, PollContent } from "./content.ts";
+import type { Content, EditOptions, InboundContent, MediaContent, PollContent } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type { NetworkMessage, PollVote, UnsupportedMessage } from "./network-message.ts";
@@ -35,6 +35,7 @@ export type {
   PollOption,
   QuotedContent,
   QuotedMessage,
+  StatusContent,
   TextContent,
   UnsupportedContent,
 } from "./content.ts";
@@ -217,6 +218,10 @@ export type NetworkEvent =
       /** When it no longer counts; absent as the network reports it. */
       expires_at?: Date;
     }
+  /** A story of another person. */
+  | { type: "status_received"; id: MessageId; by: Identity; content: InboundContent; at: Date }
+  /** A person has seen a story of ours. */
+  | { type: "status_viewed"; ids: MessageId[]; by: Identity; at: Date }
   | { type: "label_changed"; label: Label; is_deleted: boolean }
   | ({ type: "label_assigned" } & LabelAssignment)
   | { type: "call_received"; from: Identity; call_id: string; video: boolean; at: Date };

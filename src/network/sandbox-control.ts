@@ -83,6 +83,13 @@ export interface SandboxControl {
   /** Scans a QR or enters a pairing code; without a phone, with a free number. */
   scan(qrOrCode: string, phone?: string): Promise<ScanResult>;
   receive(phone: string, message: SandboxMessage): Promise<MessageId | undefined>;
+  /** A person posts a story, which the paired phone sees. */
+  postStatus(
+    phone: string,
+    story: Pick<SandboxMessage, "from" | "push_name" | "content">,
+  ): Promise<MessageId | undefined>;
+  /** A person sees a story of the paired phone. */
+  viewStatus(phone: string, from: string, id: MessageId): Promise<boolean>;
   react(phone: string, act: SandboxActor & { message_id: MessageId; reaction: string }): Promise<boolean>;
   /** Votes with texts or ids of options; none: withdraws the vote. */
   vote(

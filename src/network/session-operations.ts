@@ -1,4 +1,5 @@
 import type { BusinessHours, CatalogPage } from "./business.ts";
+import type { StatusContent } from "./content.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type { SendResult } from "./send-result.ts";
 
@@ -271,6 +272,10 @@ export const SESSION_OPERATIONS = {
     delete: operation<[label: Label], null>(),
     assign: operation<[assignment: LabelAssignment], null>(),
   },
+  statuses: {
+    /** Shows a story to these people for a day; resolves with the time of the network's ack. */
+    send: operation<[content: StatusContent, audience: readonly Jid[], id: MessageId], Date>(),
+  },
   profile: {
     get: operation<[], OwnProfile>(),
     setName: operation<[name: string], null>(),
@@ -343,6 +348,7 @@ export type ReachableSession = Required<SessionOperations>;
 export type ContactOperations = ReachableSession["contacts"];
 export type ChatOperations = ReachableSession["chats"];
 export type LabelOperations = ReachableSession["labels"];
+export type StatusOperations = ReachableSession["statuses"];
 export type ProfileOperations = ReachableSession["profile"];
 export type GroupOperations = ReachableSession["groups"];
 export type BusinessOperations = ReachableSession["business"];

@@ -18,6 +18,7 @@ import { publicPagesExtension } from "../extensions/public-pages/extension.ts";
 import { quickRepliesExtension } from "../extensions/quick-replies/extension.ts";
 import { rabbitmqExtension } from "../extensions/rabbitmq/extension.ts";
 import { sandboxExtension } from "../extensions/sandbox/extension.ts";
+import { statusesExtension } from "../extensions/statuses/extension.ts";
 import { webhookFormatsExtension } from "../extensions/webhook-formats/extension.ts";
 
 /** Everything that this program has beside its core, each after those that it needs. */
@@ -32,6 +33,7 @@ export const EXTENSIONS: readonly Extension[] = [
   quickRepliesExtension,
   integrationsExtension,
   labelsExtension,
+  statusesExtension,
   linkingExtension,
   oauthExtension,
   privacyExtension,

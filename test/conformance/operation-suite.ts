@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Jid, MessageId } from "../../src/network/driver.ts";
-import { phoneJid } from "../../src/network/jid.ts";
+import { newMessageId, phoneJid } from "../../src/network/jid.ts";
 import type { ChatState } from "../../src/network/session-operations.ts";
 import { describeGroups } from "./groups.ts";
 import { type EventOf, eventually, RecordingSession } from "./listener.ts";
@@ -14,6 +14,7 @@ export function describeOperations(name: string, start: () => Promise<OperationS
     describeContacts(story);
     describeChats(story);
     describeLabels(story);
+    describeStories(story);
     describeProfile(story);
     describePresence(story);
     describeCatalogs(story);
@@ -148,6 +149,54 @@ export function describeChats(story: OperationStory): void {
           event.chat === jid && JSON.stringify(event.change) === JSON.stringify(state);
         await story.findEvent("chat_updated", reported);
       }
+    });
+  });
+}
+
+/** The part of the suite about stories. */
+export function describeStories(story: OperationStory): void {
+  describe("stories", () => {
+    it("go to their audience, and to nobody else's chat", async () => {
+      const text = newMessageId();
+      const { contact } = story.stage;
+      const styled = { kind: "text", text: "Open today", background: 0xff1e6e4f, font: 2 } as const;
+      const at = done(await story.session.statuses.send(styled, [contact.jid], text));
+      expect(Math.abs(at.getTime() - Date.now())).toBeLessThan(HOUR_MS);
+      const picture = newMessageId();
+      const image = { kind: "media", media_type: "image", mime_type: "image/jpeg" } as const;
+      const file = { ...image, caption: "New", size: JPEG.length, bytes: JPEG };
+      done(await story.session.statuses.send(file, [contact.jid, story.stage.unregisteredJid], picture));
+      await eventually(async () => {
+        const found = new Map((await contact.stories()).map(({ id, content }) => [id, content]));
+        expect(found.get(text)).toMatchObject({ kind: "text", text: "Open today" });
+        expect(found.get(picture)).toMatchObject({ kind: "media", media_type: "image", caption: "New" });
+      });
+      const messages = (await contact.observed()).filter((one) => one.type === "message");
+      expect(messages.filter(({ id }) => id === text || id === picture)).toEqual([]);
+    });
+
+    it("are refused if nobody of the audience is on the network", async () => {
+      const content = { kind: "text", text: "Open" } as const;
+      const sent = await story.session.statuses.send(content, [story.stage.unregisteredJid], newMessageId());
+      expect(sent).toMatchObject(refused("SEND_FAILED"));
+    });
+
+    it("report who has seen them", async () => {
+      const id = newMessageId();
+      const { contact } = story.stage;
+      done(await story.session.statuses.send({ kind: "text", text: "Seen?" }, [contact.jid], id));
+      await eventually(async () => expect((await contact.stories()).map((one) => one.id)).toContain(id));
+      await contact.viewStory(id);
+      const { by } = await story.findEvent("status_viewed", ({ ids }) => ids.includes(id));
+      expect(by).toMatchObject({ jid: contact.jid, phone: contact.number });
+    });
+
+    it("of a contact are reported, and are no messages", async () => {
+      const id = await story.stage.contact.postStory("At the beach");
+      const { by, content } = await story.findEvent("status_received", (event) => event.id === id);
+      expect(by).toMatchObject({ jid: story.stage.contact.jid });
+      expect(content).toMatchObject({ kind: "text", text: "At the beach" });
+      expect(story.listener.all("message").filter(({ message }) => message.id === id)).toEqual([]);
     });
   });
 }

@@ -52,6 +52,12 @@ export interface ContactControls {
   pin(id: MessageId, seconds: number): Promise<void>;
   markRead(id: MessageId): Promise<void>;
   startPhoneCall(): Promise<void>;
+  /** Posts a story that the paired phone may see. */
+  postStory(text: string): Promise<MessageId>;
+  /** Sees a story. */
+  viewStory(id: MessageId): Promise<void>;
+  /** The stories that the contact got. */
+  stories(): Promise<{ id: MessageId; content: InboundContent }[]>;
   observed(): Promise<ContactObservation[]>;
   file(id: MessageId): Promise<Uint8Array | undefined>;
 }

@@ -1,8 +1,8 @@
 import { proto } from "baileys";
-import type { Companion } from "./companion.ts";
+import { type Companion, STATUS_BROADCAST } from "./companion.ts";
 import type { ServerConnection } from "./connection.ts";
 import { distrust } from "./contact-trust.ts";
-import type { Address } from "./group.ts";
+import { type Address, ServerGroup } from "./group.ts";
 import { Handset, type StoredMessage } from "./handset.ts";
 import { peer } from "./initial-sync.ts";
 import type { Network } from "./network.ts";
@@ -27,6 +27,7 @@ const NOT_UNDERSTOOD = 400;
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 const RESTRICTED = 463;
+const MALFORMED = 479;
 const TOKENS = ["tctoken", "cstoken"] as const;
 const PASSED_ON = ["edit", "expiration"];
 
@@ -49,7 +50,7 @@ export async function handleMessage(
   const here = (fault: { to?: string }): boolean => fault.to === undefined || isTo(network, to, fault.to);
   network.book.arrival(arrival);
   if (type === "poll" && !meta.polltype) network.book.unhandled.push(`poll ${id} without its type`);
-  const address = network.address(to);
+  const address = to === STATUS_BROADCAST ? audienceOf(network, companion, stanza) : network.address(to);
   const refusal = refusalOf(network, companion, stanza, address);
   if (refusal || !address) {
     arrival.ack = refusal ?? NOT_FOUND;
@@ -88,6 +89,8 @@ function refusalOf(
   );
   if (ordered) return ordered.error;
   if (!address) return NOT_FOUND;
+  if (to === STATUS_BROADCAST && person.isMigrated && namedIn(stanza).some((jid) => !jid.endsWith("@lid")))
+    return MALFORMED;
   if (address.kind === "group") return address.group.members.has(person) ? undefined : FORBIDDEN;
   const misaddressed = misaddressedOf(network, person, address, stanza);
   if (misaddressed) return misaddressed;
@@ -96,6 +99,19 @@ function refusalOf(
   if (restricted && isNew) return RESTRICTED;
   return isPeer(stanza) ? undefined : distrust(network, person, address.person, stanza);
 }
+
+/** A story goes to all whom it names, its writer's own devices among them. */
+function audienceOf(network: Network, { person }: Companion, stanza: BinaryNode): Address {
+  const group = new ServerGroup("", person, person.isMigrated ? "lid" : "pn", STATUS_BROADCAST);
+  for (const jid of namedIn(stanza)) {
+    const device = network.device(jid);
+    if (device && device.person !== person) group.members.set(device.person, false);
+  }
+  return { kind: "group", group };
+}
+
+const namedIn = (stanza: BinaryNode): string[] =>
+  childrenNamed(child(stanza, "participants"), "to").map(({ attrs }) => attrs.jid ?? "");
 
 /** An account with LID addressing must not write to phone jids, and the reverse. */
 function misaddressedOf(

@@ -40,6 +40,8 @@ export const EXTRA_EVENTS = [
   "call.received",
   "poll.voted",
   "label.changed",
+  "status.received",
+  "status.viewed",
   "campaign.completed",
   "integration.paused",
 ] as const;

@@ -67,6 +67,10 @@ async function tellOfMessages(): Promise<void> {
   await client.sandboxLabel({ id, label_id: "7", name: "New customer", color: 2 });
   await client.sandboxLabel({ id, label_id: "7", from: BIA });
   await receiver.waitFor(({ body }) => body.event === "label.changed" && body.data.change === "assigned");
+  await client.sandboxStatus({ ...bia, text: "Open today" });
+  await arrives("status.received");
+  await client.sendStatus({ id, text: "Open today", audience: [BIA] });
+  await arrives("status.viewed");
   const { data: group } = await client.sandboxGroup({ ...bia, subject: "Team" });
   await client.sandboxGroupSettings({ id, from: BIA, group_jid: group.jid, subject: RENAMED });
   await receiver.waitFor(

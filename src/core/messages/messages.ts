@@ -31,7 +31,7 @@ import { listReceipts } from "./receipts/list-receipts.ts";
 import type { MessageReceipt } from "./receipts/message-receipt.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
 import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
-import { deleteOutgoing, touchOutgoing } from "./send/outgoing-file.ts";
+import { deleteOutgoing, loadOutgoingContent, touchOutgoing } from "./send/outgoing-file.ts";
 import { inferKind } from "./send/prepare/read-content.ts";
 import {
   type MediaOptions,
@@ -83,6 +83,7 @@ export {
   deleteOutgoing,
   insertMessages,
   listMessages,
+  loadOutgoingContent,
   outcomeEvents,
   queueAction,
   readMedia,

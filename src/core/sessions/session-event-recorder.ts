@@ -59,7 +59,12 @@ export interface SessionEventRecorderDeps {
 }
 
 /** What sessions report and core itself does not store. */
-export type FollowedEvent = Extract<NetworkEvent, { type: "label_changed" | "label_assigned" }>;
+export type FollowedEvent = Extract<
+  NetworkEvent,
+  {
+    type: "label_changed" | "label_assigned" | "status_received" | "status_viewed";
+  }
+>;
 
 /** Resolves once the event is stored, if this extension stores it. */
 export type NetworkFollower = (
@@ -144,6 +149,8 @@ function createEventRecorder(
         return saveProfileOnInstance(db, instance.id, { profile_name: cleanText(event.name) });
       case "chat_updated":
         return void (await recordChatUpdate({ db, conversations }, instance, event));
+      case "status_received":
+      case "status_viewed":
       case "label_changed":
       case "label_assigned":
         for (const follow of followers) await follow(instance, event, conversations);

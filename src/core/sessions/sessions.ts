@@ -31,8 +31,8 @@ const ERRORS_SHOWN = 5;
 
 export { connectInstance, type InstanceControlDeps } from "./connection/connect-instance.ts";
 export { SESSION_START_FAILURES } from "./connection/find-status-transition.ts";
-export type { FollowedEvent } from "./session-event-recorder.ts";
 export { toPairingView } from "./connection/to-connection-view.ts";
+export type { FollowedEvent } from "./session-event-recorder.ts";
 
 /** Handlers for an instance's session: its state, its pairing and its connection. */
 export function sessionHandlers(deps: InstanceControlDeps): Handlers<typeof sessionsContract> {

@@ -45,8 +45,10 @@ export const labelsExtension: Extension = {
     },
   },
   hooks: ({ db, engine }) => ({
-    networkFollower: (instance, event, conversations) =>
-      recordLabelChange({ db, engine, conversations }, instance, event, "phone"),
+    async networkFollower(instance, event, conversations) {
+      if (event.type === "label_changed" || event.type === "label_assigned")
+        await recordLabelChange({ db, engine, conversations }, instance, event, "phone");
+    },
   }),
   open: ({ requestDb: db, engine, conversations, numbers, findCountry, runOperation }) => ({
     handlers: labelHandlers({ db, engine, conversations, numbers, findCountry, runOperation }),

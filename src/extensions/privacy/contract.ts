@@ -31,6 +31,8 @@ export const EXPORTED_LISTS = [
   "groups",
   "labels",
   "labelled",
+  "statuses",
+  "statusViews",
   "leadNotes",
   "customFields",
   "quickReplies",

@@ -233,6 +233,34 @@ export const sandboxContract = {
     input: receiveInput,
     output: message,
   }),
+  sandboxStatus: route({
+    http: "POST /api/v1/instances/:id/sandbox/status",
+    requiresBody: true,
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "MEDIA_DOWNLOAD_FAILED"],
+    access,
+    tag,
+    summary: "Let a sandbox contact post a story, or with `message_id` see one of the instance",
+    message: "Story handed to the sandbox network",
+    aliases: messageAliases,
+    example: { from: "5511977771234", text: "Open today" },
+    input: z
+      .object({
+        id: instanceId,
+        from: digits,
+        push_name: optional(boundedText(100)),
+        text: optional(boundedText(700).min(1)),
+        media: optional(media),
+        message_id: optional(messageId).describe("The story of the instance that the contact sees."),
+      })
+      .refine(
+        ({ text, media, message_id }) =>
+          [text, media, message_id].filter((part) => part !== undefined).length === 1,
+        rule("exactly one of text, media and message_id is required", "one_of_required", {
+          fields: "text, media, message_id",
+        }),
+      ),
+    output: message,
+  }),
   sandboxReact: route({
     http: "POST /api/v1/instances/:id/sandbox/react",
     errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],

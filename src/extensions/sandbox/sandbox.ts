@@ -37,6 +37,7 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
 }
 
 type Named =
+  | "sandboxStatus"
   | "sandboxReceive"
   | "sandboxReact"
   | "sandboxVote"
@@ -54,6 +55,17 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       return {
         message_id: requireHappened(await control.receive(phone, { ...actorIn(input), content, reply_to })),
       };
+    },
+
+    async sandboxStatus({ input: { id, from, push_name, message_id, text, media }, reserveMemory }) {
+      const { account_id, phone, control } = await getPairedPhone(deps, id);
+      if (message_id !== undefined) {
+        requireHappened(await control.viewStatus(phone, from, message_id as MessageId));
+        return { message_id };
+      }
+      const content = await toContent({ text, media }, (url) => deps.fetchMedia(url, reserveMemory));
+      if (content.kind === "media") await requireStorageQuota(deps.db, account_id, content.size);
+      return { message_id: requireHappened(await control.postStatus(phone, { from, push_name, content })) };
     },
 
     async sandboxReact({ input }) {

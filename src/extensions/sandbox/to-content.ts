@@ -22,7 +22,7 @@ type MediaInput = NonNullable<ReceiveInput["media"]>;
 
 /** Converts a sandbox message to the network's content. */
 export async function toContent(
-  input: ReceiveInput,
+  input: Partial<ReceiveInput>,
   fetchMedia: (url: string) => ReturnType<FetchMedia>,
 ): Promise<InboundContent> {
   if (input.text !== undefined) return { kind: "text", text: input.text };

@@ -8,6 +8,7 @@ import { wakeupBusOf } from "./connection/wakeup-bus.ts";
 import { postInboxEntry } from "./inbox/device-inbox.ts";
 import type { InboxEntry } from "./inbox/inbox-entry.ts";
 import { readSandboxVote } from "./read-sandbox-vote.ts";
+import { storyEntry, viewEntry } from "./operations/status-operations.ts";
 import { quoteTextOf } from "./requests/sandbox-request.ts";
 import type { SandboxNetwork } from "./sandbox-network.ts";
 import { lidOf, type SandboxPerson } from "./sandbox-numbers.ts";
@@ -31,12 +32,13 @@ import { createWorldControls } from "./world-controls.ts";
 export function createSandboxControl(pool: Pool, account_id: number): SandboxControl {
   ignoreIdleErrors(pool);
   const network = { client: pool, account_id };
-  const post = (phone: string, { chat, writer }: ActorContext, entry: InboxEntry) =>
+  const post: Post = (phone, { chat, writer }, entry) =>
     postAndWake(network, { phone, chat, entry, writer: writer.phone });
   return {
     ...createWorldControls(network),
     ...createCuts(network),
     ...createDeletions(network),
+    ...createStoryControls(network, post),
     scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
@@ -104,6 +106,28 @@ function createDeletions(network: SandboxNetwork<Pool>): Pick<SandboxControl, De
     deletePeople: () => deletePeople(network),
     deletePerson: (addresses) => deletePerson(network, addresses),
     deleteAccount: () => deleteAccountData(network),
+  };
+}
+
+type Post = (phone: string, scene: ActorContext, entry: InboxEntry) => Promise<boolean>;
+
+function createStoryControls(
+  network: SandboxNetwork<Pool>,
+  post: Post,
+): Pick<SandboxControl, "postStatus" | "viewStatus"> {
+  return {
+    async postStatus(phone, story) {
+      const scene = await sceneOf(network, phone, story);
+      const id = newMessageId();
+      const { content: said } = story;
+      const content =
+        said.kind === "unsupported" ? said : await storeMedia(network, `${scene.writer.phone}/${id}`, said);
+      return (await post(phone, scene, storyEntry(scene.writer, id, content))) ? id : undefined;
+    },
+    async viewStatus(phone, from, id) {
+      const scene = await sceneOf(network, phone, { from });
+      return post(phone, scene, viewEntry(scene.writer, [id]));
+    },
   };
 }
 

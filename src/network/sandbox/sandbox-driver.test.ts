@@ -94,6 +94,12 @@ function contactOn({ session, events }: RecordingSession, control: SandboxContro
     reactTo: async (id, reaction) => void (await session.react?.(target(id, false), reaction, fresh())),
     pin: async (id, seconds) => void (await session.pin?.(target(id, false), seconds, fresh())),
     markRead: async (id) => void (await session.markRead?.(chat, [target(id, false)])),
+    postStory: async (text) => {
+      const content = { kind: "text", text } as const;
+      return (await control.postStatus(PHONE, { from: CONTACT, content })) as MessageId;
+    },
+    viewStory: async (id) => void (await control.viewStatus(PHONE, CONTACT, id)),
+    stories: async () => events.flatMap((event) => (event.type === "status_received" ? [event] : [])),
     startPhoneCall: async () => void (await control.startPhoneCall(PHONE, { from: CONTACT })),
     observed: async () => events.flatMap(seenIn),
     async file(id) {

@@ -19,6 +19,7 @@ import type {
   OperationResult,
   PresenceOperations,
   ProfileOperations,
+  StatusOperations,
 } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
 import { createOperationRunner, type RunOperation, succeeded } from "./connection/network-action.ts";
@@ -31,6 +32,7 @@ import { groupOperations } from "./operations/group-operations.ts";
 import { profileOperations } from "./operations/profile-operations.ts";
 import { requestPresence } from "./operations/request-presence.ts";
 import { labelOperations } from "./operations/label-operations.ts";
+import { statusOperations } from "./operations/status-operations.ts";
 import { unlinkDevice } from "./pairing/log-in.ts";
 import { tokenOf } from "./pairing/pair-device.ts";
 import { recordReadReceipt } from "./requests/record-requests.ts";
@@ -61,6 +63,7 @@ export class SandboxSession implements Session {
   readonly contacts: ContactOperations;
   readonly chats: ChatOperations;
   readonly labels: LabelOperations;
+  readonly statuses: StatusOperations;
   readonly profile: ProfileOperations;
   readonly business: BusinessOperations;
   readonly groups: GroupOperations;
@@ -88,6 +91,7 @@ export class SandboxSession implements Session {
     this.contacts = contactOperations(this.#run, pictureUrl);
     this.chats = chatOperations(this.#run);
     this.labels = labelOperations(this.#run);
+    this.statuses = statusOperations(this.#run, runtime.timing);
     this.profile = profileOperations(this.#run, pictureUrl);
     this.business = businessOperations(this.#run);
     this.groups = groupOperations(this.#run);

@@ -13,8 +13,9 @@ import type {
 import { forwardOperations } from "../operation-groups.ts";
 import { PresenceSubscriptions } from "../presence/presence-subscriptions.ts";
 import { resultWithin } from "../result-within.ts";
-import type { OperationResult, PresenceOperations } from "../session-operations.ts";
+import type { OperationResult, PresenceOperations, StatusOperations } from "../session-operations.ts";
 import { SessionSupervisor } from "../session-supervisor.ts";
+import { toOperationResult } from "../to-operation-result.ts";
 import type { WhatsAppConnection } from "./connection/whatsapp-connection.ts";
 import type { WhatsAppRuntime } from "./connection/whatsapp-runtime.ts";
 import type { OnChunk } from "./files/download-media.ts";
@@ -49,6 +50,10 @@ export class WhatsAppSession implements Session {
   readonly contacts = this.#forward("contacts");
   readonly chats = this.#forward("chats");
   readonly labels = this.#forward("labels");
+  readonly statuses: StatusOperations = {
+    send: async (content, audience, id) =>
+      toOperationResult(await this.#out((outbox) => outbox.sendStatus(content, audience, id))),
+  };
   readonly profile = this.#forward("profile");
   readonly business = this.#forward("business");
   readonly groups = this.#forward("groups");

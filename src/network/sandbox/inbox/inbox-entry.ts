@@ -40,6 +40,8 @@ export type InboxEntry =
   | { kind: "presence"; body: { who: SandboxPerson; presence: Presence; last_seen_at: string | null } }
   | { kind: "contact"; body: SandboxPerson & { name: string | null; verified_name: string | null } }
   | { kind: "chat"; body: ChatStateUpdate }
+  | { kind: "story"; body: { id: MessageId; by: SandboxPerson; content: InboundContent } }
+  | { kind: "viewed"; body: { ids: MessageId[]; by: SandboxPerson } }
   | { kind: "label"; body: { label: Label; is_deleted: boolean } }
   | { kind: "labelled"; body: LabelAssignment };
 
@@ -118,6 +120,10 @@ function eventOf(entry: QueuedInboxEntry): NetworkEvent {
       return contactEvent(entry.body);
     case "chat":
       return { type: "chat_updated", chat, change: toChatState(entry.body) };
+    case "story":
+      return { type: "status_received", at, ...entry.body, by: identityOf(entry.body.by) };
+    case "viewed":
+      return { type: "status_viewed", at, ...entry.body, by: identityOf(entry.body.by) };
     case "label":
       return { type: "label_changed", ...entry.body };
     case "labelled":

@@ -5,6 +5,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { WASocket } from "baileys";
 import { isGroupJid } from "../../jid.ts";
+import { STORIES } from "../stanzas/stanza.ts";
 
 type Relay = WASocket["relayMessage"];
 
@@ -40,7 +41,7 @@ export function allowConcurrentSends({ authState: { keys }, relayMessage }: WASo
   return async (to, message, options) => {
     const send = {
       to,
-      isGroup: isGroupJid(to),
+      isGroup: isGroupJid(to) || to === STORIES,
       hasRecipient: false,
       hasFailed: false,
       unreached: new Set<string>(),

@@ -40,6 +40,28 @@ export class DeviceLookup {
     return lid ? (await this.#findByLid([address])).length > 0 : false;
   }
 
+  /** Those of these people who have a device. */
+  async reachable(people: readonly Jid[]): Promise<Jid[]> {
+    const found = new Set((await this.#query([...people])).map(({ user }) => user));
+    const missing = people.filter((jid) => !found.has(userOf(jid)) && !isLidJid(jid));
+    const byLid = new Set(missing.length > 0 ? await this.#findByLid(missing) : []);
+    return people.filter((jid) => found.has(userOf(jid)) || byLid.has(jid));
+  }
+
+  /**
+   * Caches our devices without this one. Baileys compares the whole LID with a user part, and would send a story to this
+   * device too.
+   */
+  async learnOwn(own: Jid): Promise<void> {
+    const { sock, devices } = this.#options;
+    const ownDevice = jidDecode(sock.authState.creds.me?.id)?.device;
+    const found = await this.#query([own]);
+    devices.set(
+      userOf(own),
+      found.filter(({ device }) => device !== ownDevice),
+    );
+  }
+
   /** Whether any other member has a device; true if there is no other member. */
   async reachesGroup({ participants, addressingMode }: GroupMetadata): Promise<boolean> {
     const { devices, identities } = this.#options;

@@ -10,6 +10,7 @@ import type {
   MessageRef,
   Presence,
   SendResult,
+  StatusContent,
   TextContent,
 } from "../../driver.ts";
 import { isGroupJid, isLidJid, phoneOfJid } from "../../jid.ts";
@@ -25,11 +26,13 @@ import { type MessageSetting, messagePatch } from "../operations/message-patch.t
 import { errorCodeOf, toFailedResult } from "../operations/operation-error.ts";
 import { applyTimer } from "../stanzas/chat-timer.ts";
 import { withMeta } from "../stanzas/with-meta.ts";
+import { STORIES } from "../stanzas/stanza.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
-import { writeContent, writeEdit, writePin, writeReaction, writeRevoke } from "../wire/write-content.ts";
+import { writeContent, writeEdit, writePin, writeReaction, writeRevoke, writeStatus } from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
 import type { DeviceLookup } from "./device-lookup.ts";
+import { findAudience } from "./find-audience.ts";
 import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
 import { NoSecretError, type OwnChanges } from "./own-changes.ts";
 import { type AckResult, type PendingAcks, sendFailureOf } from "./pending-acks.ts";
@@ -82,6 +85,21 @@ export class Outbox {
       const result = await this.#deliver(to, address, write, { messageId: id });
       if (result.outcome !== "accepted") return result;
       return { ...result, secret: toSecret(secret), ...(file && { media_ref: file.ref }) };
+    } catch (error) {
+      return sendFailureOf(error, this.#options.sock.ws.isOpen);
+    }
+  }
+
+  /** Sends a story to these people. */
+  async sendStatus(content: StatusContent, audience: readonly Jid[], id: MessageId): Promise<SendResult> {
+    try {
+      const statusJidList = await findAudience(this.#options, audience);
+      if (statusJidList.length === 0) return NOBODY_REACHED;
+      const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
+      const secret = ownMessageSecret(this.#options.sock.authState.creds, id);
+      const message = writeStatus(content, secret, file?.file);
+      const result = await this.#relay(STORIES, message, { messageId: id, statusJidList });
+      return result.outcome === "misaddressed" ? result.refusal : result;
     } catch (error) {
       return sendFailureOf(error, this.#options.sock.ws.isOpen);
     }
@@ -263,7 +281,7 @@ export class Outbox {
   async #relay(to: Jid, message: proto.IMessage, options: RelayOptions): Promise<AckResult> {
     await nextTurn();
     return this.#options.acks.wait(options.messageId, async () => {
-      const introduction = isGroupJid(to) ? {} : await this.introduce(to);
+      const introduction = isGroupJid(to) || to === STORIES ? {} : await this.introduce(to);
       return this.#relayMessage(to, message, merge(withMeta(introduction, message), options)).then(
         () => undefined,
         (error) => refusedByBaileys(to, error),
@@ -296,6 +314,8 @@ export class Outbox {
 
 interface RelayOptions {
   messageId: MessageId;
+  /** Of a story: who gets it. */
+  statusJidList?: Jid[];
   additionalAttributes?: Record<string, string>;
 }
 

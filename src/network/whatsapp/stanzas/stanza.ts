@@ -34,9 +34,12 @@ export function authorKeyOf(stanza: Record<string, string>): string {
   return plainJid(address) ?? address;
 }
 
+/** The address of all stories. */
+export const STORIES = "status@broadcast" as Jid;
+
 /** A message through a list belongs to the chat with its writer. */
 export function isBroadcastList(address: string): boolean {
-  return address.endsWith("@broadcast") && address !== "status@broadcast";
+  return address.endsWith("@broadcast") && address !== STORIES;
 }
 
 /** A person to whom a message through a list goes, by one address or both. */

@@ -16,7 +16,7 @@ import type { DecryptedMessage } from "../journal/read-stanza.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "../stanzas/chat-timer.ts";
-import { isBroadcastList, parseTimestamp } from "../stanzas/stanza.ts";
+import { isBroadcastList, parseTimestamp, STORIES } from "../stanzas/stanza.ts";
 import { associationUseOf, isViewOnce, openMessage } from "./message-fields.ts";
 import { readContent } from "./read-content.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
@@ -43,6 +43,7 @@ export async function readInboundMessage(
 ): Promise<NetworkEvent | SealedEvent | undefined> {
   if (!message.message && !undecoded) return undefined;
   const body = openMessage(message.message ?? {});
+  if (stanza.from === STORIES) return readStory(message, stanza, identities);
   const frame = await frameOf(message, stanza, identities);
   if (!frame) return undefined;
   if (timers) await learnTimer(message.key, frame, body, timers);
@@ -67,6 +68,19 @@ function readWrapped(
 ): InboundContent | undefined {
   if (content?.kind !== "media" || !isViewOnce(whole ?? {})) return content;
   return { ...content, view_once: true };
+}
+
+/** The event of another person's story; undefined for a change of one. */
+async function readStory(
+  { key, message }: WAMessage,
+  { participant = "", participant_pn, participant_lid, id = "", t, notify }: Record<string, string>,
+  identities: IdentityStore,
+): Promise<NetworkEvent | undefined> {
+  const body = openMessage(message ?? {});
+  const content = readContent(body, (jid) => identities.isMe(jid), nameOf(key));
+  if (!content || identities.isMe(participant)) return undefined;
+  const by = await identities.identify(participant, participant_pn ?? participant_lid, notify);
+  return by && { type: "status_received", id: id as MessageId, by, content, at: parseTimestamp(t) };
 }
 
 async function learnTimer(

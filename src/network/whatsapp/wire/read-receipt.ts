@@ -2,7 +2,7 @@ import { type BinaryNode, getBinaryNodeChildren } from "baileys";
 import type { MessageId, MessageStatus, NetworkEvent } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
-import { isBroadcastList, parseTimestamp } from "../stanzas/stanza.ts";
+import { isBroadcastList, parseTimestamp, STORIES } from "../stanzas/stanza.ts";
 
 /** `inactive`: delivered to a device that is not in use. */
 const STATUS: Record<string, MessageStatus> = {
@@ -14,6 +14,8 @@ const STATUS: Record<string, MessageStatus> = {
   "played-self": "played",
 };
 
+type Receipt = StatusEvent | Extract<NetworkEvent, { type: "status_viewed" }>;
+
 type StatusEvent = Extract<NetworkEvent, { type: "message_status" }>;
 
 type MemberReceipt<Event> = Event & Required<Pick<StatusEvent, "ids" | "participant">>;
@@ -22,21 +24,46 @@ type MemberReceipt<Event> = Event & Required<Pick<StatusEvent, "ids" | "particip
 const MOST_MEMBERS = 2_048;
 
 /** The statuses from a receipt for our messages, or for messages that our phone has read. */
-export async function readReceipt(node: BinaryNode, identities: IdentityStore): Promise<StatusEvent[]> {
+export async function readReceipt(node: BinaryNode, identities: IdentityStore): Promise<Receipt[]> {
   const { attrs } = node;
   const status = STATUS[attrs.type ?? ""];
   if (!status || !attrs.from || !attrs.id) return [];
-  const isOwn = identities.isMe(attrs.participant ?? attrs.from);
+  if (attrs.from === STORIES) return readViews(node, status, identities);
+  return readStatuses(node, status, identities);
+}
+
+async function readStatuses(
+  node: BinaryNode,
+  status: MessageStatus,
+  identities: IdentityStore,
+): Promise<StatusEvent[]> {
+  const { attrs } = node;
+  const { from = "" } = attrs;
+  const isOwn = identities.isMe(attrs.participant ?? from);
   // Our own devices confirm messages to us; only in a chat with ourselves do they concern our own messages.
   if (isOwn && status === "delivered") return [];
   const common = { type: "message_status", from_me: !isOwn, status, at: parseTimestamp(attrs.t) } as const;
-  if (!isOwn && isBroadcastList(attrs.from)) return readListReceipt(node, common, identities);
-  const address = isOwn && attrs.recipient ? attrs.recipient : attrs.from;
+  if (!isOwn && isBroadcastList(from)) return readListReceipt(node, common, identities);
+  const address = isOwn && attrs.recipient ? attrs.recipient : from;
   const alias = isOwn ? undefined : (attrs.sender_pn ?? attrs.sender_lid);
   const chat = await identities.chatOf(address, alias);
   if (!chat) return [];
   const event = { ...common, chat };
   return isOwn || !isGroupJid(chat) ? [{ ...event, ids: idsOf(node) }] : readMembers(node, event, identities);
+}
+
+/** Who has seen our stories. */
+async function readViews(
+  node: BinaryNode,
+  status: MessageStatus,
+  identities: IdentityStore,
+): Promise<Receipt[]> {
+  if (status === "delivered") return [];
+  const common = { at: parseTimestamp(node.attrs.t) };
+  const views = await readMembers(node, common, identities);
+  return views
+    .filter(({ participant }) => !identities.isMe(participant.jid))
+    .map(({ participant: by, ids, at }) => ({ type: "status_viewed", ids, by, at }));
 }
 
 /** What our phone wrote to a list is in the chat with each recipient. */

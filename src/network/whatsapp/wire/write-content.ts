@@ -9,6 +9,7 @@ import type {
   MediaType,
   QuotedContent,
   QuotedMessage,
+  StatusContent,
   TextContent,
 } from "../../driver.ts";
 import { writeVcard } from "../../write-vcard.ts";
@@ -31,6 +32,25 @@ export function writeContent(content: Content, { to, me, file, secret }: WriteCo
   const message = writeKind(content, writeContext(content, to, me), file);
   return omitReportingToken({ ...message, messageContextInfo: { messageSecret: secret } });
 }
+
+/** A story: its text has a colour and a font, also if none was chosen, as phones write it. */
+export function writeStatus(content: StatusContent, secret: Uint8Array, file?: MediaProto): Message {
+  const message =
+    content.kind === "media"
+      ? writeMedia(content, undefined, file)
+      : {
+          extendedTextMessage: {
+            text: content.text,
+            textArgb: WHITE,
+            backgroundArgb: content.background ?? DARK_GREEN,
+            font: content.font ?? 0,
+          },
+        };
+  return omitReportingToken({ ...message, messageContextInfo: { messageSecret: secret } });
+}
+
+const WHITE = 0xffffffff;
+const DARK_GREEN = 0xff1e6e4f;
 
 /** Builds a sent message again, for a recipient who could not decrypt it; undefined if its file is unknown. */
 export function writeResentContent(content: Content, written: WriteContentContext): Message | undefined {

@@ -194,6 +194,8 @@ export const webhooks = {
       call_received: "Somebody calls the instance.",
       poll_voted: "Somebody votes on a poll.",
       label_changed: "A label changes, or a chat gets or loses one.",
+      status_received: "A contact posts a story.",
+      status_viewed: "Somebody sees a story that the gateway sent.",
       campaign_completed: "A campaign has ended.",
       integration_paused: "An integration replied too often in a chat and pauses there.",
       webhook_sent: "A delivery arrived.",

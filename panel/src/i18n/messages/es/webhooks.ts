@@ -194,6 +194,8 @@ export const webhooks = {
       call_received: "Alguien llama a la instancia.",
       poll_voted: "Alguien vota en una encuesta.",
       label_changed: "Una etiqueta cambia, o un chat la recibe o la pierde.",
+      status_received: "Un contacto publica un estado.",
+      status_viewed: "Alguien ve un estado que envió la pasarela.",
       campaign_completed: "Una campaña ha terminado.",
       integration_paused: "Una integración respondió demasiado en un chat y hace una pausa allí.",
       webhook_sent: "Una entrega llegó.",

@@ -194,6 +194,8 @@ export const webhooks = {
       call_received: "Alguém liga para a instância.",
       poll_voted: "Alguém vota em uma enquete.",
       label_changed: "Uma etiqueta muda, ou uma conversa a recebe ou a perde.",
+      status_received: "Um contato publica um status.",
+      status_viewed: "Alguém vê um status que o gateway enviou.",
       campaign_completed: "Uma campanha terminou.",
       integration_paused: "Uma integração respondeu demais em uma conversa e faz uma pausa ali.",
       webhook_sent: "Uma entrega chegou.",

@@ -9,10 +9,10 @@ import {
   type WASocket,
 } from "baileys";
 import { detachListeners } from "../../stanzas/detach-listeners.ts";
+import { STORIES } from "../../stanzas/stanza.ts";
 import { silentBaileysLogger } from "../silent-baileys-logger.ts";
 
 const MESSAGE = "CB:message";
-const STORIES = "status@broadcast";
 
 /** A bot's message, which Baileys refuses. */
 const OF_BOT = "msmsg";
