@@ -58,6 +58,7 @@ export const labelsContract = {
     summary: "Change the name or the colour of a label",
     message: "Label changed",
     aliases: { color: ["colour"] },
+    example: { name: "Customer", color: 4 },
     input: z.object({ id: instanceId, labelId, name: name.optional(), color: color.optional() }),
     output: label,
   }),

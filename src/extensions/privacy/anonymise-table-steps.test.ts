@@ -180,6 +180,10 @@ describe("the steps of an anonymisation", () => {
       "quick_reply",
       "integration_link",
       "integration",
+      "labelled",
+      "label",
+      "status_view",
+      "status_update",
       "data_request",
     ]);
   });
