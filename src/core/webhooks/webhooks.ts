@@ -44,7 +44,7 @@ export {
   RESPONSE_TIMING,
 } from "./delivery/attempt-failure.ts";
 export { type BreakerSample, CircuitBreaker } from "./delivery/circuit-breaker.ts";
-export { type AttemptDecision, decideAttempt, PARK_AFTER_FAILURES } from "./delivery/decide-attempt.ts";
+export { decideAttempt, PARK_AFTER_FAILURES } from "./delivery/decide-attempt.ts";
 export { deliveryHeaders } from "./delivery/deliver-webhook.ts";
 export { isN8nStartingUp } from "./delivery/is-n8n-starting-up.ts";
 export { longestRetryScheduleMs } from "./delivery/retry-schedule.ts";

@@ -12,7 +12,7 @@ export interface AttemptFailure {
   final?: "rejected" | "gone";
   /** The program is unreachable: later requests would fail too. */
   isDown?: boolean;
-  /** The wait that the program requests. */
+  /** The wait that the program requests; of all requests if it is down. */
   requestedMs?: number;
 }
 

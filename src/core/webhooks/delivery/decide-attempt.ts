@@ -30,9 +30,9 @@ export function decideAttempt(
   random: () => number = Math.random,
 ): AttemptDecision {
   if (!failure) return { decision: "delivered" };
-  const { final, requestedMs } = failure;
+  const { final, requestedMs, isDown = false } = failure;
   const isGone = final === "gone";
   if (isGone || (final && !retriesRejected) || attempt >= maxAttempts) return { decision: "failed", isGone };
   const delayMs = waitAfter(attempt, { scheduleMs, requestedMs, longestWaitMs }, random);
-  return { decision: "retry", delayMs, pauseLane: requestedMs !== undefined };
+  return { decision: "retry", delayMs, pauseLane: isDown && requestedMs !== undefined };
 }

@@ -55,6 +55,7 @@ export async function retryRequest(
   await recordAttempts(deps, job, { ...before, [kind]: attempt });
   return {
     ...retryIn(decision.delayMs),
+    ...(decision.pauseLane && { pauseLaneMs: decision.delayMs }),
     parkGroup: isParked && kind === "failures" && attempt >= PARK_AFTER_FAILURES,
   };
 }

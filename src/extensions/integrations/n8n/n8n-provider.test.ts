@@ -169,6 +169,21 @@ test("ten minutes without n8n lose and repeat no event, and each chat keeps its 
   expect((await read()).status).toBe("ok");
 });
 
+test("a Retry-After pauses the events of all chats for that long", async () => {
+  n8n.activate("in");
+  await save("in");
+  n8n.trouble({ status: 503, headers: { "retry-after": "50" } }, 1);
+  await story.receive(newPerson(), "first");
+  await status("failing");
+  await story.receive(newPerson(), "second");
+  await waitUntil(async () => (await read()).waiting === 2);
+  await story.gateway.advance(30_000);
+  expect(inputs()).toEqual([]);
+  await story.gateway.advance(30_000);
+  await executed(2);
+  expect(inputs().toSorted()).toEqual(["first", "second"]);
+});
+
 test("an event that always fails does not block its chat", async () => {
   n8n.activate("in");
   await save("in");
