@@ -428,15 +428,15 @@ const FOR_AGENTS = {
     confirmPassword connectInstance contactInfo createCampaign createGroup createLabel createLead
     createLink deleteLabel deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant
     downloadMedia editMessage importLeads joinGroup labelChat labelMessage leaveGroup logout
-    markRead mcp pauseCampaign previewCampaign previewGroup react reconnectInstance recordConsent
-    retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall sandboxChat sandboxContact
-    sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin sandboxGroupParticipants
-    sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact sandboxRead sandboxReceive
-    sandboxScan sandboxStatus sandboxVote saveContact saveQuickReply send sendContact sendLocation
-    sendMedia sendPoll sendReply sendStatus sendText setChatState setLeadFields setPresence
-    startCampaign startSession submitPasskeyAssertion subscribePresence updateCampaign
-    updateGroupParticipants updateGroupSettings updateLabel updateLead wahaPasskey
-    wahaPasskeyConfirm`,
+    markRead mcp pauseCampaign pinMessage previewCampaign previewGroup react reconnectInstance
+    recordConsent retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall sandboxChat
+    sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin
+    sandboxGroupParticipants sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact
+    sandboxRead sandboxReceive sandboxScan sandboxStatus sandboxVote saveContact saveQuickReply send
+    sendContact sendLocation sendMedia sendPoll sendReply sendStatus sendText setChatState
+    setLeadFields setPresence starMessage startCampaign startSession submitPasskeyAssertion
+    subscribePresence updateCampaign updateGroupParticipants updateGroupSettings updateLabel
+    updateLead wahaPasskey wahaPasskeyConfirm`,
 };
 
 describe("an agent", () => {

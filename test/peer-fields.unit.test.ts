@@ -922,9 +922,10 @@ test("a field that asks for nothing is not refused", () => {
 
 test("a deletion that is asked for anything but everyone in the words of other gateways is refused", () => {
   const denied = [false, 0, "false", "False ", "0", "no", "n", "off", "não", "x", 2, [], {}, [true]];
+  const unclear = ["x", 2, [], {}, [true]];
   const asked: Body[] = [
     ...denied.flatMap((off) => [{ DeleteForEveryone: off }, { revoke: off }]),
-    ...["x", 2, [], {}, [true]].map((unclear) => ({ for_everyone: unclear })),
+    ...unclear.map((value) => ({ for_everyone: value })),
     ...["onlySenderDelete", "onlyMe", "local", "forMe"].flatMap((name) => [
       { [name]: true },
       { [name]: "yes" },
@@ -938,10 +939,10 @@ test("a deletion that is asked for anything but everyone in the words of other g
 });
 
 test("a deletion for everyone may say so in the words of other gateways", () => {
-  for (const on of [true, 1, "true", "1", null, ""])
-    expect(read("deleteMessage", { ...KEY, for_everyone: on, everyone: on })).toMatchObject({
-      message_id: KEY.id,
-    });
+  for (const on of [true, "true", null, ""])
+    expect(read("deleteMessage", { ...KEY, for_everyone: on })).toMatchObject({ for_everyone: true });
+  for (const on of [true, 1, "true", " True", "1", null, ""])
+    expect(read("deleteMessage", { ...KEY, everyone: on })).toMatchObject({ message_id: KEY.id });
   for (const whom of ["everyone", "ALL", "for_everyone", "deleteForEveryone", "revoke", null])
     expect(read("deleteMessage", { ...KEY, scope: whom, type: whom })).toMatchObject({ message_id: KEY.id });
   expect(read("deleteMessage", { ...KEY, onlyMe: false, local: "false" })).toMatchObject({
