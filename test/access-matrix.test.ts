@@ -427,10 +427,10 @@ const FOR_AGENTS = {
     cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
     confirmPassword connectInstance contactInfo createCampaign createGroup createLabel createLead
     createLink deleteLabel deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant
-    downloadMedia editMessage importLeads joinGroup labelChat labelMessage leaveGroup logout
-    markRead mcp pauseCampaign pinMessage previewCampaign previewGroup react reconnectInstance
-    recordConsent retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall sandboxChat
-    sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin
+    downloadMedia editMessage forwardMessage importLeads joinGroup labelChat labelMessage leaveGroup
+    logout markRead mcp pauseCampaign pinMessage previewCampaign previewGroup react
+    reconnectInstance recordConsent retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall
+    sandboxChat sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin
     sandboxGroupParticipants sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact
     sandboxRead sandboxReceive sandboxScan sandboxStatus sandboxVote saveContact saveQuickReply send
     sendContact sendLocation sendMedia sendPoll sendReply sendStatus sendText setChatState

@@ -175,6 +175,11 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
       ...acted,
       status: "edited",
     });
+    const passed = await client.forwardMessage({ id, message_id: theirs, number: bia });
+    expect(passed.data).toMatchObject({
+      jid: jidOf(bia),
+      status: expect.stringMatching(/^(sent|delivered|read)$/),
+    });
     expect((await client.starMessage({ id, message_id: theirs })).data).toMatchObject({ status: "starred" });
     expect((await client.pinMessage({ id, message_id })).data).toEqual({ ...acted, status: "pinned" });
     expect((await client.deleteMessage({ id, message_id })).data).toEqual({ ...acted, status: "deleted" });

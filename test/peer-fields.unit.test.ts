@@ -47,11 +47,11 @@ const OF_UAZAPI = {
   track_id: "t",
   async: true,
 };
-const REFUSED_OF_UAZAPI = ["readchat", "readmessages", "forward"];
+const REFUSED_OF_UAZAPI = ["readchat", "readmessages"];
 const OF_WAHA = { session: "default", chatId: CHAT, reply_to: WAHA_ID };
 const CONTEXT = { StanzaId: "3EB0AA", Participant: JID, MentionedJID: [JID], IsForwarded: true };
 const OF_WUZAPI = { Phone: NUMBER, Id: "ABCD", ContextInfo: CONTEXT };
-const REFUSED_OF_WUZAPI = ["Id", "ContextInfo.IsForwarded"];
+const REFUSED_OF_WUZAPI = ["Id"];
 const FILE_OF_WAHA = { url: URL, mimetype: "application/pdf", filename: "a.pdf" };
 
 /**
@@ -451,7 +451,7 @@ const BODIES: readonly [
     "wuzapi chat/send/location",
     "sendLocation",
     { ...OF_WUZAPI, Latitude: 1, Longitude: 2, Name: "A", live: true },
-    ["Id", "ContextInfo.IsForwarded", "live"],
+    ["Id", "live"],
     ["ContextInfo.Participant"],
   ],
   [
@@ -839,7 +839,7 @@ test.each<[Name, Body, string]>([
   ["sendMedia", { viewonce: "true" }, "viewonce"],
   ["send", { "view-once": true }, "view-once"],
   ["sendText", { forwardingScore: 3 }, "forwardingScore"],
-  ["sendText", { contextInfo: { isForwarded: true } }, "contextInfo.isForwarded"],
+  ["sendText", { contextInfo: { forwardingScore: 2 } }, "contextInfo.forwardingScore"],
   ["sendText", { mention_everyone: true }, "mention_everyone"],
   ["sendText", { mentionEveryone: "true" }, "mentionEveryone"],
   ["sendMedia", { mentionsAll: 1 }, "mentionsAll"],

@@ -21,6 +21,7 @@ import { instanceLogsHandlers } from "../core/instance-logs/instance-logs.ts";
 import { createRequestLog } from "../core/instance-logs/request-log.ts";
 import { instanceHandlers } from "../core/instances/instances.ts";
 import { mediaHandlers } from "../core/media/media-handlers.ts";
+import { openFile } from "../core/media/open-file.ts";
 import type { NodeMedia } from "../core/media/open-media.ts";
 import { messageHandlers } from "../core/messages/messages.ts";
 import { createOutcomeWatch, type OutcomeWatch } from "../core/messages/send/outcome/outcome-watch.ts";
@@ -257,6 +258,7 @@ function messagingHandlers(parts: ApiParts, watch: OutcomeWatch) {
       converter: parts.media.converter,
       maxBytes: config.mediaMaxBytes,
       findQuickReply: parts.hooks.findQuickReply,
+      openFile: (message) => openFile(files, { message }, AbortSignal.timeout(config.ackTimeoutMs)),
     }),
     ...contactHandlers(live),
     ...chatHandlers(live),

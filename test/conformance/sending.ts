@@ -81,6 +81,22 @@ export function describeSending(story: DriverStory): void {
       expect((await story.seen("message")).content).toMatchObject({ media_type: "image", view_once: true });
     });
 
+    it("forwards a file that it has sent, without its bytes, and marks it", async () => {
+      const listener = await story.pair();
+      const { bytes: _, ...described } = PICTURE;
+      const result = await listener.session.send(story.stage.contact.jid, PICTURE, { id: newMessageId() });
+      const ref = result.outcome === "accepted" ? result.media_ref : undefined;
+      const again = { ...described, ref, forwarded: { score: 5 } } as const;
+      const id = await story.send(listener, again);
+      const [, forwarded] = await eventually(async () => {
+        const all = (await story.stage.contact.observed()).filter((one) => one.type === "message");
+        expect(all).toHaveLength(2);
+        return all;
+      });
+      expect(forwarded).toMatchObject({ id, content: { caption: "A dot", forwarded: { score: 5 } } });
+      expect(Buffer.from((await story.stage.contact.file(id)) ?? [])).toEqual(Buffer.from(DOT));
+    });
+
     it("delivers a reply with what it quotes", async () => {
       const listener = await story.pair();
       const asked = await story.stage.contact.sendMessage(text("Which one?"));

@@ -14,7 +14,7 @@ export type SentContent = (
   | { kind: "raw"; message: Record<string, unknown> }
   /** Any other payload without padding. */
   | { kind: "payload"; bytes: Uint8Array }
-) & { quoted?: SaidQuote; mentions?: string[] };
+) & { quoted?: SaidQuote; mentions?: string[]; forwarded?: { score: number } };
 
 export interface SaidPoll {
   kind: "poll";

@@ -150,7 +150,9 @@ export function fromMessage(message: proto.IMessage, isMe: (jid: string) => bool
   const context = contextOf(inner);
   const quoted = quoteOf(context, isMe);
   const mentions = context?.mentionedJid?.length ? { mentions: context.mentionedJid } : {};
-  return { ...said, ...(quoted && { quoted }), ...mentions };
+  const { isForwarded, forwardingScore } = context ?? {};
+  const forwarded = isForwarded === true && { forwarded: { score: forwardingScore ?? 0 } };
+  return { ...said, ...(quoted && { quoted }), ...mentions, ...forwarded };
 }
 
 function bare(inner: proto.IMessage): SentContent {

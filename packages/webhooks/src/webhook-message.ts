@@ -32,7 +32,7 @@ export type WebhookMessage = {
   /** The advertisement that led the contact to write. */
   ad: AdReferral | null;
   is_forwarded: boolean;
-  /** How often the message was forwarded, as counted by the network. */
+  /** How often the message was forwarded, as the network counts. From 5, phones say so. */
   forwarding_score: number;
   status: MessageStatus;
   origin: "api" | "panel" | "campaign" | "inbox" | "chatbot" | "phone" | "contact";

@@ -86,8 +86,12 @@ const sendOptions = {
   metadata: jsonObject.optional().describe("Stored with the message."),
 };
 
-/** The fields of every send. */
-export const sendFields = { ...recipientFields, ...sendOptions };
+/** The fields of every send with content of its own. */
+export const sendFields = {
+  ...recipientFields,
+  ...sendOptions,
+  forwarded: z.boolean().optional().describe("true: phones show the message as forwarded."),
+};
 
 const inOptions = (name: string) => `options.${name}`;
 const andInOptions = (...names: string[]) => [...names, ...names.map(inOptions)];
@@ -123,6 +127,14 @@ export const sendAliases = {
     "ContextInfo.MentionedJID",
   ],
   delay: ["options.delay"],
+  forwarded: [
+    "forward",
+    "forwardMessage",
+    "is_forwarded",
+    "isForwarded",
+    "contextInfo.isForwarded",
+    "ContextInfo.IsForwarded",
+  ],
 };
 
 const messageIdAliases = { message_id: ["id", "messageId", "key.id", "Id"] };
@@ -526,7 +538,9 @@ export const message = named(
       ),
     ad: adReferral.nullable().describe("The advertisement that led the contact to write."),
     is_forwarded: z.boolean(),
-    forwarding_score: z.number().describe("How often the message was forwarded, as counted by the network."),
+    forwarding_score: z
+      .number()
+      .describe("How often the message was forwarded, as the network counts. From 5, phones say so."),
     status: named(
       "MessageStatus",
       z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
@@ -718,6 +732,14 @@ export const messagesContract = {
       link_preview: textFields.link_preview,
       message_id: messageId.optional(),
     }),
+  }),
+  forwardMessage: route({
+    http: "POST /api/v1/instances/:id/messages/forward",
+    ...send,
+    summary: "Forward a message of the log to another chat; its file is not uploaded again",
+    aliases: { ...sendAliases, ...messageIdAliases },
+    errors: [...send.errors, "MEDIA_EXPIRED"],
+    input: z.object({ id: instanceId, ...recipientFields, ...sendOptions, message_id: messageId }),
   }),
   react: route({
     http: "POST /api/v1/instances/:id/messages/react",

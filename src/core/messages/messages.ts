@@ -145,7 +145,8 @@ type SendRoutes =
   | "sendContact"
   | "sendReply"
   | "sendPoll"
-  | "send";
+  | "send"
+  | "forwardMessage";
 
 function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
   const send = createSendHandler(deps);
@@ -156,6 +157,8 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
     sendContact: (call) => send("send-contact", call.input.id, "contact", call),
     sendReply: (call) => send("send-reply", call.input.id, "reply", call),
     sendPoll: (call) => send("send-poll", call.input.id, "poll", call),
+
+    forwardMessage: (call) => send("forward", call.input.id, "forward", call),
 
     async send(call) {
       const instanceId = await chooseInstance(deps, call.caller, call.input.instance_id);

@@ -54,13 +54,8 @@ const OF_ALL: RefusedFields = {
     "contextInfo.mentionAll",
   ),
   ...refuseAll(
-    "is not supported: the message would not be marked as forwarded. Send it without this field",
-    "forward",
-    "forwardMessage",
-    "forwarded",
-    "is_forwarded",
+    "is not supported: send forwarded, which counts one time, or use messages/forward",
     "forwardingScore",
-    "contextInfo.isForwarded",
     "contextInfo.forwardingScore",
   ),
   ...refuseAll(

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
 import {
   type MessagingStory,
   startMessagingStory,
@@ -88,6 +89,83 @@ describe("a deletion", () => {
       code: "MESSAGE_NOT_FOUND",
       status: 404,
     });
+  });
+});
+
+describe("a forward", () => {
+  const forward = async (message_id: string, more = {}) =>
+    (await client().forwardMessage({ ...sales(), message_id, number: story.friend.phone, ...more })).data
+      .message_id ?? "";
+
+  test("is a message of its own without the quote, and each time counts one more", async () => {
+    const first = await hearInGroup();
+    const reply = { ...sales(), from: ANA, group_jid: first.jid, text: "I do", reply_to: first.message_id };
+    const { message_id } = (await client().sandboxReceive(reply)).data;
+    await story.event("message.received", message_id);
+    const id = await forward(message_id);
+    const shown = { text: "I do", quoted: null, is_forwarded: true, forwarding_score: 1 };
+    expect(await story.arrived(id)).toMatchObject(shown);
+    expect(await logged(id)).toMatchObject({ ...shown, jid: `${story.friend.phone}@s.whatsapp.net` });
+    expect(await story.arrived(await forward(id))).toMatchObject({ forwarding_score: 2 });
+  });
+
+  test("sends a received file without storing it for an upload", async () => {
+    const media = {
+      base64: inBase64(SAMPLE.png),
+      file_name: "menu.png",
+      caption: "Today",
+      type: "image" as const,
+    };
+    const { message_id } = (await client().sandboxReceive({ ...sales(), from: ANA, media })).data;
+    await story.event("message.received", message_id);
+    const { files } = await story.rows();
+    const id = await forward(message_id);
+    expect((await story.rows()).files).toBe(files);
+    expect(await story.arrived(id)).toMatchObject({ type: "image", caption: "Today", is_forwarded: true });
+    const { friend } = story;
+    const { bytes } = await friend.client.downloadMedia({ id: friend.id, message_id: id });
+    expect(SAMPLE.png.equals(bytes ?? Buffer.alloc(0))).toBe(true);
+    expect((await logged(id)).media).toMatchObject({ status: "remote", size: SAMPLE.png.length });
+  });
+
+  test("sends a file from the gateway's own store if the network's reference is not known", async () => {
+    const media = { base64: inBase64(SAMPLE.png) };
+    const { message_id } = (await client().sandboxReceive({ ...sales(), from: ANA, media })).data;
+    await story.event("message.received", message_id);
+    await client().downloadMedia({ ...sales(), message_id });
+    const { pool } = story.gateway.database;
+    await pool.query("update message set content = content - 'ref' where message_id = $1", [message_id]);
+    const id = await forward(message_id);
+    await story.arrived(id);
+    const { friend } = story;
+    const { bytes } = await friend.client.downloadMedia({ id: friend.id, message_id: id });
+    expect(SAMPLE.png.equals(bytes ?? Buffer.alloc(0))).toBe(true);
+  });
+
+  test("is refused for what the log does not have, and for what cannot be forwarded", async () => {
+    const isRefused = async (message_id: string, expected: object) => {
+      const { messages } = await story.rows();
+      await expect(forward(message_id)).rejects.toMatchObject(expected);
+      expect((await story.rows()).messages).toBe(messages);
+    };
+    await isRefused("3EB0000000000000000000", { code: "MESSAGE_NOT_FOUND", status: 404 });
+    const unsupported = { kind: "event", reason: "unknown_kind" } as const;
+    const { message_id } = (await client().sandboxReceive({ ...sales(), from: ANA, unsupported })).data;
+    await story.event("message.received", message_id);
+    await isRefused(message_id, conflict("not_forwardable"));
+    const gone = await tell();
+    await client().deleteMessage({ ...sales(), message_id: gone });
+    await isRefused(gone, conflict("deleted"));
+  });
+
+  test("may be said of a text that no message of the log has", async () => {
+    const { data } = await client().sendText({
+      ...sales(),
+      number: story.friend.phone,
+      text: "Passed on",
+      forwarded: true,
+    });
+    expect(await story.arrived(data.message_id ?? "")).toMatchObject({ forwarding_score: 1 });
   });
 });
 

@@ -17,6 +17,7 @@ import {
   readRecipient,
   type SendInput,
 } from "./prepare/read-content.ts";
+import type { ForwardOptions } from "./prepare/read-forwarded.ts";
 import {
   type RememberedInstances,
   requireConnected,
@@ -24,7 +25,9 @@ import {
   type SendingInstance,
 } from "./sending-instance.ts";
 
-export interface PrepareSendDeps extends Omit<ReadContentOptions, "country"> {
+export interface PrepareSendDeps
+  extends Omit<ReadContentOptions, "country">,
+    Pick<ForwardOptions, "openFile"> {
   db: Db;
   engine: Engine;
   numbers: NumberResolver;
@@ -68,12 +71,13 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const country = await deps.findCountry({ instance_id }, phonesOf(input));
   const recipient = readRecipient(kind, input, quoted, country);
   const readInstance = () => requireSendable(deps, command, recipient.jid);
-  const remembered = mode === "sync" && kind !== "media" ? deps.instances.find(instance_id) : undefined;
+  const remembered =
+    mode === "sync" && kind !== "media" && kind !== "forward" ? deps.instances.find(instance_id) : undefined;
   const instance = remembered ?? (await readInstance());
   const { account_id } = instance;
   const filled = await useQuickReply(deps, { account_id, instance_id, recipient }, kind, input);
   const content = await readContent(
-    { ...deps, country, account_id },
+    { ...deps, country, account_id, instance_id },
     filled.kind,
     filled.input,
     quoted && { of: quoted, to: recipient.jid },

@@ -7,7 +7,8 @@ export interface SandboxMediaRef {
 }
 
 /**
- * Stores the file of a message in the network, once per id; the content then has a ref instead of the bytes.
+ * Stores the file of a message in the network, once per id; the content then has a ref instead of the bytes. A
+ * forwarded file is there already.
  */
 export async function storeMedia(
   { client, account_id }: SandboxNetwork,
@@ -15,7 +16,8 @@ export async function storeMedia(
   content: Content,
 ): Promise<Content> {
   if (content.kind !== "media") return content;
-  const { bytes, ref: _, ...described } = content;
+  const { bytes, ref: earlier, ...described } = content;
+  if (bytes === undefined && earlier !== undefined) return content;
   if (bytes === undefined) throw new Error("A media message needs its bytes.");
   await client.query(
     "insert into sandbox.media (account_id, id, bytes) values ($1, $2, $3) on conflict do nothing",

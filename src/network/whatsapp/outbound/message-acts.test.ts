@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
-import type { Jid, MessageId, MessageRef } from "../../driver.ts";
+import type { Content, Jid, MessageId, MessageRef } from "../../driver.ts";
 import { newMessageId, phoneJid } from "../../jid.ts";
 
 let stage: WhatsAppStage;
@@ -93,6 +93,58 @@ describe("a deletion", () => {
     const result = await listener.session.deleteForEveryone?.(target, { id: newMessageId() });
     expect(result?.outcome).toBe("accepted");
     await eventually(async () => expect(await shownTo("deleted", target.id)).toHaveLength(1));
+  });
+});
+
+describe("a forward", () => {
+  it("in a chat whose messages disappear has its timer, and is no new upload", async () => {
+    const picture = {
+      kind: "media",
+      media_type: "image",
+      mime_type: "image/png",
+      bytes: Buffer.from("a picture"),
+      size: 9,
+    } as const;
+    await stage.control.setTimer(ana, me, 86_400);
+    const said = await stage.control.sendMessage(ana, me, picture);
+    const { content } = await listener.message(said as MessageId);
+    await stage.control.fault({ fault: "media", method: "upload", status: 500 });
+    const id = newMessageId();
+    const forwarded = { ...content, forwarded: { score: 1 } } as Content;
+    expect((await listener.session.send(phoneJid(ana), forwarded, { id })).outcome).toBe("accepted");
+    await stage.control.clearFaults();
+    const message = await eventually(async () => {
+      const found = await stage.control.message(ana, id);
+      if (!found) throw new Error("It has not come yet.");
+      return found;
+    });
+    expect(message).toMatchObject({
+      imageMessage: { contextInfo: { isForwarded: true, forwardingScore: 1, expiration: 86_400 } },
+    });
+    expect(Buffer.from((await stage.control.file(ana, id)) ?? [])).toEqual(picture.bytes);
+    await stage.control.setTimer(ana, me, 0);
+    await listener.message((await stage.control.sendMessage(ana, me, "Back to normal")) as MessageId);
+  });
+
+  it("of several cards keeps all of them", async () => {
+    const cards = [
+      { name: "Bia", phone: "5511999990001" },
+      { name: "Caio", phone: "5511999990002" },
+    ] as const;
+    const id = newMessageId();
+    const content = { kind: "contact", ...cards[0], more: [cards[1]], forwarded: { score: 2 } } as const;
+    await listener.session.send(phoneJid(ana), { ...content, more: [...content.more] }, { id });
+    const message = await eventually(async () => {
+      const found = await stage.control.message(ana, id);
+      if (!found) throw new Error("It has not come yet.");
+      return found;
+    });
+    expect(message).toMatchObject({
+      contactsArrayMessage: {
+        contacts: cards.map(({ name }) => ({ displayName: name, vcard: expect.stringContaining(name) })),
+        contextInfo: { isForwarded: true, forwardingScore: 2 },
+      },
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { proto } from "baileys";
 import type {
+  ContactContent,
   Content,
   ContentContext,
   Jid,
@@ -73,14 +74,22 @@ function writeKind(
     case "location":
       return { locationMessage: { ...writeLocation(content), contextInfo } };
     case "contact":
-      return {
-        contactMessage: {
-          displayName: content.name,
-          vcard: content.vcard ?? writeVcard(content),
-          contextInfo,
-        },
-      };
+      return writeCards(content, contextInfo);
   }
+}
+
+function writeCards(
+  { more = [], ...first }: Omit<ContactContent, "kind">,
+  contextInfo: proto.IContextInfo | undefined,
+): Message {
+  const cards = [first, ...more].map((card) => ({
+    displayName: card.name,
+    vcard: card.vcard ?? writeVcard(card),
+  }));
+  if (more.length === 0) return { contactMessage: { ...cards[0], contextInfo } };
+  return {
+    contactsArrayMessage: { displayName: `${cards.length} contacts`, contacts: cards, contextInfo },
+  };
 }
 
 function writeText(
@@ -178,11 +187,16 @@ function writeLocation({
   return { degreesLatitude: latitude, degreesLongitude: longitude, name, address };
 }
 
-function writeContext({ quoted, mentions }: Content, to: Jid, me: Jid): proto.IContextInfo | undefined {
-  if (!quoted && !mentions?.length) return undefined;
+function writeContext(
+  { quoted, mentions, forwarded }: Content,
+  to: Jid,
+  me: Jid,
+): proto.IContextInfo | undefined {
+  if (!quoted && !mentions?.length && !forwarded) return undefined;
   return {
     ...(quoted && writeQuoted(quoted, to, me)),
     ...(mentions?.length && { mentionedJid: mentions }),
+    ...(forwarded && { isForwarded: true, forwardingScore: forwarded.score }),
   };
 }
 

@@ -10,12 +10,13 @@ import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
 import { type PollInput, readPollInput } from "../../polls/read-poll-input.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
+import { type ForwardOptions, readForwarded } from "./read-forwarded.ts";
 import { type MediaOptions, readMedia, SHOWN_ONCE, type StorageOwner } from "./read-media.ts";
 
 /** All fields of all send routes. */
 export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]> & PollInput>;
 
-export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll";
+export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll" | "forward";
 
 export interface ReadContentOptions extends MediaOptions {
   /** Of the numbers in the request without a country code. */
@@ -23,7 +24,7 @@ export interface ReadContentOptions extends MediaOptions {
 }
 
 /** Those that `POST /api/v1/send` accepts. */
-type InferredKind = Exclude<ContentKind, "poll">;
+type InferredKind = Exclude<ContentKind, "poll" | "forward">;
 
 const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies InferredKind[];
 
@@ -91,7 +92,7 @@ export function phonesOf({ jid, number, phone, contact, vcard, mentions = [] }: 
 
 /** Reads the content of a send. Stores a file only after all other checks. */
 export async function readContent(
-  options: ReadContentOptions & StorageOwner,
+  options: ReadContentOptions & ForwardOptions,
   kind: ContentKind,
   input: SendInput,
   quote: { of: MessageRow; to: Jid } | undefined,
@@ -102,11 +103,12 @@ export async function readContent(
     ...content,
     ...(quote && { quoted: toQuoted(quote.of, quote.to) }),
     ...(mentions?.length && { mentions }),
+    ...(input.forwarded && { forwarded: { score: 1 } }),
   };
 }
 
 async function readBody(
-  options: ReadContentOptions & StorageOwner,
+  options: ReadContentOptions & ForwardOptions,
   kind: ContentKind,
   input: SendInput,
 ): Promise<StoredContent> {
@@ -133,6 +135,8 @@ async function readBody(
       return readCard(input, options.country);
     case "poll":
       return readPollInput(input);
+    case "forward":
+      return readForwarded(options, input.message_id ?? "");
   }
 }
 
