@@ -356,7 +356,9 @@ export interface MessageTable {
   edited_at: Date | null;
   deleted_at: Date | null;
   /** Inbound messages: when this instance read them. */
+  delivered_at: Date | null;
   read_at: Date | null;
+  played_at: Date | null;
   sent_at: Generated<Date>;
   created_at: Generated<Date>;
 }

@@ -884,7 +884,7 @@ export const messagesContract = {
     errors: ["CONFLICT"],
     access: "instance",
     tag,
-    summary: "List who has received, read or played a message that this instance sent to a group",
+    summary: "List who has received, read or played a message that this instance sent",
     message: "Receipts",
     input: z.object({ id: instanceId, messageId: boundedText(128).min(1) }),
     output: z.object({
@@ -894,15 +894,17 @@ export const messagesContract = {
       addressees: z
         .number()
         .nullable()
-        .describe("Members of the group when the message was sent, without this instance; null: not known."),
+        .describe(
+          "Members of the group when the message was sent, without this instance; null: not known. 1 in other chats.",
+        ),
       delivered: z
         .number()
-        .describe("Members who have received the message, including those who read or played it."),
+        .describe("People who have received the message, including those who read or played it."),
       read: z.number().int(),
       played: z.number().int(),
       receipts: z
         .array(memberReceipt)
-        .describe("One entry per member, those with the most advanced status first."),
+        .describe("One entry per person, those with the most advanced status first."),
     }),
   }),
 };

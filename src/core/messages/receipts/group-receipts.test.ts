@@ -236,15 +236,36 @@ describe("a message to a group", () => {
     expect(await receiptsOf(id)).toMatchObject({ status: "read", addressees: 1_023, read: 1_023 });
   });
 
-  test("is the only kind with receipts: a request for another message's is rejected", async () => {
-    const { sales } = story;
+  test("is not the only kind with receipts: those of a direct message name the contact", async () => {
     const id = await send(ANA);
+    await waitUntil(async () => (await receiptsOf(id)).read === 1);
+    const time = expect.stringMatching(/Z$/);
+    expect(await receiptsOf(id)).toMatchObject({
+      addressees: 1,
+      delivered: 1,
+      played: 0,
+      receipts: [{ phone: ANA, status: "read", delivered_at: time, read_at: time, played_at: null }],
+    });
+    const played = { ids: [id as MessageId], from_me: true, status: "played", at: new Date() } as const;
+    await recorder.record({
+      instance_id: story.sales.id,
+      chat: jidOf(ANA) as Jid,
+      ...played,
+      ids: [...played.ids],
+    });
+    await waitUntil(async () => (await receiptsOf(id)).played === 1);
+  });
+
+  test("of another person has no receipts", async () => {
+    const { sales } = story;
+    const { data } = await sales.client.sandboxReceive({ id: sales.id, from: ANA, text: "Hi" });
+    const id = data.message_id;
+    await story.event("message.received", id);
     await expect(receiptsOf(id)).rejects.toMatchObject({
       code: "CONFLICT",
       details: { reason: "no_receipts" },
     });
     await expect(receiptsOf("NONE")).rejects.toMatchObject({ code: "MESSAGE_NOT_FOUND" });
-    expect((await sales.client.getMessage({ id: sales.id, messageId: id })).data.chat_type).toBe("contact");
   });
 });
 

@@ -6,20 +6,15 @@ import type { MemberReceipt } from "./receipt-ledger.ts";
 const RANKS = ["sent", "delivered", "read", "played"] as const;
 type Rank = (typeof RANKS)[number];
 
-/** Group members who received, read or played our message, furthest first; CONFLICT for other messages. */
+type PersonReceipt = Omit<MemberReceipt, "message" | "person" | "account_id" | "instance_id">;
+
+/** Who received, read or played our message, furthest first; CONFLICT for messages of others. */
 export async function listReceipts(db: Db, message: MessageRow) {
-  if (!message.from_me || message.chat_type !== "group")
-    throw new GatewayError(
-      "CONFLICT",
-      "Receipts per person exist only for messages that this instance sent to a group. Read the status of this message with GET .../messages/:messageId.",
-      { details: { reason: "no_receipts" } },
-    );
-  const rows = await db
-    .selectFrom("message_receipt")
-    .selectAll()
-    .where("message", "=", message.id)
-    .orderBy("person")
-    .execute();
+  if (!message.from_me)
+    throw new GatewayError("CONFLICT", "Receipts exist only for messages that this instance sent.", {
+      details: { reason: "no_receipts" },
+    });
+  const rows = message.chat_type === "group" ? await listMembers(db, message) : [toContact(message)];
   const receipts = rows.map(toView).toSorted((a, b) => RANKS.indexOf(b.status) - RANKS.indexOf(a.status));
   const addressees = rows.filter((row) => row.is_addressee).length;
   const count = (rank: Rank) => receipts.filter((one) => hasReached(one.status, rank)).length;
@@ -35,11 +30,27 @@ export async function listReceipts(db: Db, message: MessageRow) {
   };
 }
 
+function listMembers(db: Db, { id }: MessageRow): Promise<PersonReceipt[]> {
+  return db.selectFrom("message_receipt").selectAll().where("message", "=", id).orderBy("person").execute();
+}
+
+/** The only recipient in a direct chat. */
+function toContact({
+  jid,
+  chat_lid,
+  chat_phone,
+  delivered_at,
+  read_at,
+  played_at,
+}: MessageRow): PersonReceipt {
+  return { jid, lid: chat_lid, phone: chat_phone, is_addressee: true, delivered_at, read_at, played_at };
+}
+
 function hasReached(status: Rank, rank: Rank): boolean {
   return RANKS.indexOf(status) >= RANKS.indexOf(rank);
 }
 
-function toView({ jid, lid, phone, delivered_at, read_at, played_at }: MemberReceipt) {
+function toView({ jid, lid, phone, delivered_at, read_at, played_at }: PersonReceipt) {
   const status: Rank = played_at ? "played" : read_at ? "read" : delivered_at ? "delivered" : "sent";
   return {
     jid,

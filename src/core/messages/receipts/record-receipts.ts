@@ -134,6 +134,8 @@ async function raiseStatuses(
         status = case when b.from_me then b.reported else m.status end,
         error = null,
         outcome_at = case when b.from_me then coalesce(m.outcome_at, now()) end,
+        delivered_at = case when b.from_me and b.reported <> 'sent' then coalesce(m.delivered_at, b.at) end,
+        played_at = case when b.from_me and b.reported = 'played' then coalesce(m.played_at, b.at) end,
         read_at = case when b.reported in ('read', 'played') then coalesce(m.read_at, b.at) else m.read_at end
       from best b where m.id = b.id
       returning m.*, b.receipt, b.from_me and b.outcome_at is null as is_outcome, b.waiting_file
