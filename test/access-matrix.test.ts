@@ -423,7 +423,7 @@ const FOR_AGENTS = {
     streamAccountEvents streamEvents streamInstanceStates wahaPasskeyChallenge
     wahaPasskeyConfirmation`,
   does: `
-    addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign blockContact
+    addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign ask blockContact
     cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
     confirmPassword connectInstance contactInfo createCampaign createGroup createLabel createLead
     createLink deleteLabel deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant

@@ -194,6 +194,26 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     await client.setPresence({ id, presence: "available" });
   });
 
+  test("a poll and a question are answered by votes", async () => {
+    const { id, client } = ask();
+    const options = ["Red", "Blue"];
+    const poll =
+      (await client.sendPoll({ id, number: ana, question: "Which?", options })).data.message_id ?? "";
+    const choices = options.map((text) => ({ id: text.toLowerCase(), text }));
+    const asked = (await client.ask({ id, number: ana, question: "And now?", options: choices })).data;
+    expect(asked.ask_id).toMatch(/^ask_\d+$/);
+    for (const messageId of [poll, asked.message_id ?? ""]) {
+      await side.vote(ana, messageId, "Blue");
+      const votes = async () => (await client.listVotes({ id, messageId })).data;
+      await waitUntil(async () => (await votes()).voters === 1);
+      expect((await votes()).options[1]).toMatchObject({
+        text: "Blue",
+        count: 1,
+        voters: [{ jid: jidOf(ana), lid, phone: ana }],
+      });
+    }
+  });
+
   test("an inbound file can be downloaded", async () => {
     const { id, client } = ask();
     const message_id = await received(side.receivePicture(ana));

@@ -52,6 +52,8 @@ create index message_track on message (instance_id, track_id, sent_at desc, id d
 create index message_unread on message (conversation_id) where direction = 'inbound' and read_at is null;
 create index message_waiting on message (instance_id) where status = 'pending';
 create index message_inbound on message (instance_id, id desc) where direction = 'inbound';
+create index message_ask on message (conversation_id, id desc)
+  where content ? 'ask' and not content -> 'ask' ? 'answered_at';
 create index message_raw on message (instance_id, id desc) where raw is not null;
 create index message_client on message (instance_id, client_message_id) where client_message_id is not null;
 

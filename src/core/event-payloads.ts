@@ -182,6 +182,17 @@ export const CORE_EVENT_PAYLOADS: EventPayloads = {
     when: "a message is starred on the phone or by the API, or its star is removed",
     data: z.object({ ...change, starred: z.boolean(), ...aboutMessage }),
   },
+  "answer.received": {
+    when: "a person answers a question of `POST ask`, by a vote or by a text; only the first answer",
+    data: z.object({
+      ...change,
+      ask_id: z.string(),
+      option: z.object({ id: z.string(), text: z.string() }),
+      contact: sender,
+      answer_message_id: text.describe("The text that answers; null: a vote."),
+      ...aboutMessage,
+    }),
+  },
   "media.ready": {
     when: "the file of a received message is stored and can be downloaded",
     data: z.object({ id: count, message_id: z.string(), jid: z.string(), from_me: z.boolean(), media }),

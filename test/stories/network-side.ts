@@ -25,6 +25,8 @@ export interface NetworkSide extends SideInstance {
   receiveText(from: string, text: string): Promise<string>;
   /** A contact sends a picture to the instance. */
   receivePicture(from: string): Promise<string>;
+  /** Somebody votes on a poll of the instance in their own chat. */
+  vote(from: string, messageId: string, option: string): Promise<void>;
   /** A contact creates a group with the instance. Returns its jid. */
   addGroup(subject: string, by: string): Promise<string>;
   /** Adds an unpaired instance. */
@@ -72,7 +74,14 @@ function remembering(client: Client, requestedRoutes: Set<string>): Client {
 
 type Others = Pick<
   NetworkSide,
-  "phone" | "unregisteredPhone" | "addPerson" | "receiveText" | "receivePicture" | "addGroup" | "pair"
+  | "phone"
+  | "unregisteredPhone"
+  | "addPerson"
+  | "receiveText"
+  | "receivePicture"
+  | "vote"
+  | "addGroup"
+  | "pair"
 >;
 
 function onSandbox({ id, client }: SideInstance): Others {
@@ -89,6 +98,9 @@ function onSandbox({ id, client }: SideInstance): Others {
     async receivePicture(from) {
       const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png" };
       return (await client.sandboxReceive({ id, from, media })).data.message_id;
+    },
+    async vote(from, message_id, option) {
+      await client.sandboxVote({ id, from, message_id, options: [option] });
     },
     addGroup: async (subject, from) => (await client.sandboxGroup({ id, from, subject })).data.jid,
     async pair(instance) {
@@ -108,6 +120,10 @@ async function onWhatsApp({ control, caFile }: WhatsAppServer): Promise<Others> 
     addPerson: async (name) => (await control.addPerson({ name })).phone,
     receiveText: (from, text) => control.sendMessage(from, phone, text),
     receivePicture: (from) => control.sendMessage(from, phone, picture),
+    async vote(from, messageId, option) {
+      await waitUntil(async () => (await control.message(from, messageId)) !== undefined);
+      await control.sendEncryptedChange(from, phone, messageId, { kind: "vote", options: [option] });
+    },
     addGroup: async (subject, by) => (await control.addGroup(subject, [by, phone])).jid,
     async pair(instance) {
       const { data } = await instance.client.connectInstance({ id: instance.id, wait_seconds: 60 });

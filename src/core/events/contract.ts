@@ -42,6 +42,7 @@ export const EXTRA_EVENTS = [
   "label.changed",
   "status.received",
   "status.viewed",
+  "answer.received",
   "campaign.completed",
   "integration.paused",
 ] as const;

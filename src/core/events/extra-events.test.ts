@@ -71,6 +71,13 @@ async function tellOfMessages(): Promise<void> {
   await arrives("status.received");
   await client.sendStatus({ id, text: "Open today", audience: [BIA] });
   await arrives("status.viewed");
+  const options = [
+    { id: "yes", text: "Yes" },
+    { id: "no", text: "No" },
+  ];
+  await client.ask({ id, number: BIA, question: "Shall we deliver today?", options });
+  await client.sandboxReceive({ ...bia, text: "1" });
+  await arrives("answer.received");
   const { data: group } = await client.sandboxGroup({ ...bia, subject: "Team" });
   await client.sandboxGroupSettings({ id, from: BIA, group_jid: group.jid, subject: RENAMED });
   await receiver.waitFor(

@@ -351,8 +351,11 @@ export const pollOption = named(
   z.object({ id: z.string().describe("SHA-256 of the text, in hex."), text: z.string() }),
 );
 
-/** Present if the message is a poll. */
-const sentPoll = { poll: z.object({ options: z.array(pollOption) }).optional() };
+/** Present if the message is a poll, or asks a question. */
+const sentPoll = {
+  poll: z.object({ options: z.array(pollOption) }).optional(),
+  ask_id: z.string().optional(),
+};
 
 const assumed_country = z
   .string()

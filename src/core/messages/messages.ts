@@ -64,6 +64,7 @@ export { createInboundRecorder, type InboundWriter } from "./inbound/inbound-rec
 export type { InboundRow } from "./inbound/insert-inbound-messages.ts";
 export { type MessageChange, recordMessageChange } from "./log/record-message-change.ts";
 export { openOfMessage } from "./log/seal-for-message.ts";
+export { toQuestion } from "./polls/read-ask-input.ts";
 export { type RefusedVoteReason, type ReportedVote, recordVote } from "./polls/record-vote.ts";
 export type { MessageReceipt } from "./receipts/message-receipt.ts";
 export type { ReceiptRecorder } from "./receipts/record-receipts.ts";
@@ -138,14 +139,7 @@ async function getRow(db: Db, instanceId: number, messageId: string): Promise<Me
     .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
 }
 
-type SendRoutes =
-  | "sendText"
-  | "sendMedia"
-  | "sendLocation"
-  | "sendContact"
-  | "sendReply"
-  | "sendPoll"
-  | "send"
+type SendRoutes = Extract<keyof typeof messagesContract, `send${string}`> | "sendPoll" | "ask"
   | "forwardMessage";
 
 function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
@@ -156,7 +150,9 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
     sendLocation: (call) => send("send-location", call.input.id, "location", call),
     sendContact: (call) => send("send-contact", call.input.id, "contact", call),
     sendReply: (call) => send("send-reply", call.input.id, "reply", call),
-    sendPoll: (call) => send("send-poll", call.input.id, "poll", call),
+    sendPoll: ({ input, ...call }) =>
+      send("send-poll", input.id, "poll", { ...call, input: { ...input, poll: input } }),
+    ask: ({ input, ...call }) => send("ask", input.id, "ask", { ...call, input: { ...input, ask: input } }),
 
     forwardMessage: (call) => send("forward", call.input.id, "forward", call),
 

@@ -78,6 +78,8 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
 /** What each field of `data` has, unless its event says otherwise. */
 export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   action: "The remedy, as a sentence for the person who links.",
+  answer_message_id: "Id of the text that answers; null: a vote.",
+  ask_id: "The `ask_id` of the response to the question.",
   at: "When it happened, ISO 8601 in UTC.",
   attempt: "Number of this attempt, from 1.",
   by: "Who did it; null: not reported.",
@@ -86,6 +88,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   challenge: "The challenge that the passkey must sign.",
   change: "What changed.",
   conversation: "The chat of the message.",
+  contact: "The person who answered.",
   direction: "`inbound` or `outbound`: whose messages these are.",
   error: "Why it failed: `code`, `message` and `retryable`. For a webhook: a sentence.",
   event: "Name of the delivered event.",
@@ -103,6 +106,7 @@ export const FIELD_MEANINGS: Readonly<Record<string, string>> = {
   message: "The message.",
   message_id: "Id of the message on the network.",
   message_ids: "Ids of the messages on the network.",
+  option: "The option, with the id of the question.",
   options: "The options that the person has chosen.",
   next_retry_at: "When the next attempt begins; null: none follows.",
   participant: "In a group: the member who read or received it.",

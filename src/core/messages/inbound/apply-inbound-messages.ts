@@ -4,6 +4,7 @@ import { causedBy, type EventDraft } from "../../events/events.ts";
 import { queueInboundFiles } from "../../media/media.ts";
 import { receivedEvent, sentEvent } from "../log/message-events.ts";
 import { type MessageRow, readForEvents } from "../log/message-view.ts";
+import { answerByText } from "../polls/answer-by-text.ts";
 import { applyVote } from "../polls/record-vote.ts";
 import { type InboundMessage, type InboundRow, insertInboundMessages } from "./insert-inbound-messages.ts";
 
@@ -53,7 +54,21 @@ export async function applyInboundMessages(
     const draft = row.from_me ? sentEvent(row) : receivedEvent(row, { offline: one?.message.offline });
     return { message: index, draft: causedBy(draft, one?.trace) };
   });
-  return { events: [...events, ...votes], lanes };
+  return { events: [...events, ...votes, ...(await answerAsks(trx, reported, messages))], lanes };
+}
+
+/** Recognises the messages that answer a question of their chat. */
+async function answerAsks(
+  trx: Trx,
+  reported: readonly InboundRow[],
+  messages: ReadonlyMap<string, NumberedMessage>,
+): Promise<InboundEvent[]> {
+  const events: InboundEvent[] = [];
+  for (const row of reported.filter(({ is_asked }) => is_asked)) {
+    const draft = await answerByText(trx, row);
+    if (draft) events.push({ message: messages.get(keyOf(row))?.index ?? 0, draft });
+  }
+  return events;
 }
 
 /** Stores the votes that arrived before their polls. */
@@ -67,7 +82,7 @@ async function applyEarlyVotes(
     const { index = 0, one } = messages.get(keyOf(row)) ?? {};
     for (const vote of one?.message.votes ?? []) {
       const recorded = await applyVote(trx, row, vote);
-      if ("event" in recorded) events.push({ message: index, draft: recorded.event });
+      if ("events" in recorded) events.push(...recorded.events.map((draft) => ({ message: index, draft })));
     }
   }
   return events;

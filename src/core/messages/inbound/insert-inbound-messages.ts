@@ -6,6 +6,7 @@ import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { type MessageRow, selectForEvents, UNSUPPORTED_TYPE } from "../log/message-view.ts";
 import { searchWords } from "../log/search-words.ts";
+import { IS_OPEN_ASK } from "../polls/answer-by-text.ts";
 
 /** A message in the chat under which the log stores it. */
 export interface InboundMessage {
@@ -25,6 +26,8 @@ export interface InboundMessage {
 export interface InboundRow extends MessageRow {
   /** Whether the account creates a lead for a new sender. */
   creates_leads: boolean;
+  /** Whether a question in the chat waits for an answer. */
+  is_asked: boolean;
 }
 
 /**
@@ -43,6 +46,9 @@ export async function insertInboundMessages(
         from_me boolean, was_read boolean, sender jsonb, type text, content jsonb, secret text, raw text, at timestamptz,
         edited_at timestamptz, deleted_at timestamptz, words text[])
       ${rowCountHint(messages)}
+    ), asked as (
+      select i.conversation_id from (select distinct conversation_id from input) i
+      where exists (select from message m where m.conversation_id = i.conversation_id and ${IS_OPEN_ASK})
     ), message as (
       insert into message as m (account_id, instance_id, conversation_id, message_id, jid, from_me, direction,
         origin, status, sender, type, content, secret, raw, edited_at, deleted_at, sent_at, outcome_at, read_at)
@@ -75,7 +81,11 @@ export async function insertInboundMessages(
 }
 
 /** `message` is the CTE of stored rows, not the table. */
-const selectStored = compileOnce((trx) => selectForEvents(trx).select(CREATES_LEADS_SQL.as("creates_leads")));
+const selectStored = compileOnce((trx) =>
+  selectForEvents(trx)
+    .select(CREATES_LEADS_SQL.as("creates_leads"))
+    .select(sql<boolean>`m.conversation_id in (select conversation_id from asked)`.as("is_asked")),
+);
 
 const UNSUPPORTED = sql.lit(UNSUPPORTED_TYPE);
 

@@ -12,7 +12,7 @@ export async function findSentContent(
 ): Promise<Content | undefined> {
   const row = await db
     .selectFrom("message")
-    .select(sql<Content>`content - 'upload' - 'shared' - 'reactions'`.as("content"))
+    .select(sql<Content>`content - 'upload' - 'shared' - 'reactions' - 'ask'`.as("content"))
     .where("instance_id", "=", instanceId)
     .where("message_id", "=", id)
     .where("jid", "=", chat)

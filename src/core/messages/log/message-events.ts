@@ -24,6 +24,15 @@ export function messageEvent(
   return draft(event, row, { ...data, ...describe(row) });
 }
 
+/** What somebody does with a message: a filter for its sender does not concern it. */
+export function responseEvent(
+  event: EventDraft["event"],
+  row: MessageRow,
+  data: Record<string, unknown>,
+): EventDraft {
+  return { ...messageEvent(event, row, data), tags: row.chat_type === "group" ? ["groups"] : [] };
+}
+
 function describe(row: MessageRow) {
   return { message: toMessageView(row), conversation: toConversationView(row) };
 }

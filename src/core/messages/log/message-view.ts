@@ -29,12 +29,26 @@ export type StoredContent = (TextContent | StoredMedia | LocationContent | Conta
 /** Content of any message row. */
 export type LoggedContent = StoredContent | (UnsupportedContent & StoredContext);
 
-type StoredContext = ContentContext & { reactions?: StoredReaction[]; pin?: StoredPin; starred?: true };
+type StoredContext = ContentContext & {
+  reactions?: StoredReaction[];
+  pin?: StoredPin;
+  starred?: true;
+  ask?: StoredAsk;
+};
 
 /** Since when a message is at the top of its chat, in ISO 8601, and for how long. */
 export interface StoredPin {
   at: string;
   seconds: number;
+}
+
+/** What a message asks, with the ids that its sender has given to the options. */
+export interface StoredAsk {
+  options: { id: string; text: string }[];
+  /** ISO 8601: later answers do not count. */
+  expires_at?: string;
+  /** ISO 8601. Absent: nobody has answered yet. */
+  answered_at?: string;
 }
 
 /** The latest reaction of a person to a message. */

@@ -47,6 +47,25 @@ const pollAliases = {
   ends_at: ["endsAt"],
 };
 
+const askFields = {
+  question: trimmedText(4096).min(1),
+  options: z
+    .array(z.object({ id: trimmedText(200).min(1), text: trimmedText(1000).min(1) }))
+    .min(2)
+    .max(POLL_LIMITS.options)
+    .refine(
+      (options) => new Set(options.map(({ id }) => id)).size === options.length,
+      rule("must not have two equal ids", "duplicate"),
+    ),
+  style: z
+    .enum(["auto", "poll", "text"])
+    .default("auto")
+    .describe(
+      "`auto`: a poll, or a text with numbered options if the question or an option is too long for a poll, or two texts are equal.",
+    ),
+  expires_at: pointInTime.optional().describe("Later answers are not reported."),
+};
+
 const voter = named(
   "Voter",
   person.extend({
@@ -73,6 +92,23 @@ export const pollsContract = {
         ...rule("must be 1 if `multiple` is false", "not_allowed_here"),
         path: ["selectable_count"],
       }),
+  }),
+  ask: route({
+    http: "POST /api/v1/instances/:id/ask",
+    summary:
+      "Ask a question with options; the event `answer.received` reports the first answer, a vote or a text",
+    ...send,
+    aliases: { ...sendAliases, expires_at: ["expiresAt"] },
+    refuses: REFUSED_FIELDS.poll,
+    example: {
+      number: "5511999990004",
+      question: "Shall we deliver today?",
+      options: [
+        { id: "yes", text: "Yes" },
+        { id: "no", text: "No" },
+      ],
+    },
+    input: z.object({ id: instanceId, ...sendFields, ...askFields }),
   }),
   listVotes: route({
     http: "GET /api/v1/instances/:id/messages/:messageId/votes",

@@ -11,13 +11,13 @@ export type PollInput = Pick<
 
 /** The poll of a request as the content of a message. */
 export function readPollInput({
-  question = "",
-  options = [],
+  question,
+  options,
   multiple,
   selectable_count = multiple ? 0 : 1,
   hide_voters,
   ends_at,
-}: Partial<PollInput>): StoredContent {
+}: PollInput): StoredContent {
   const now = new Date();
   if (ends_at && ends_at <= now)
     throw invalidField("ends_at", "must be in the future", "too_low", { min: now.toISOString() });

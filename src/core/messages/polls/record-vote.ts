@@ -5,8 +5,9 @@ import type { Db, Trx } from "../../../platform/db/database.ts";
 import { cleanFromNetwork } from "../../../platform/text/clean-text.ts";
 import { addressesOf } from "../../contacts/contacts.ts";
 import { type EventDraft, recordEvents } from "../../events/events.ts";
-import { messageEvent } from "../log/message-events.ts";
+import { responseEvent } from "../log/message-events.ts";
 import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import { answerByVote } from "./answer-by-text.ts";
 
 /** A vote that a session reports. */
 export type ReportedVote = Extract<NetworkEvent, { type: "poll_voted" }>;
@@ -14,7 +15,8 @@ export type ReportedVote = Extract<NetworkEvent, { type: "poll_voted" }>;
 /** Why a vote does not count. */
 export type RefusedVoteReason = "not_a_poll" | "too_many_options" | "ended" | "outdated";
 
-export type RecordedVote = { event: EventDraft } | { refused: RefusedVoteReason };
+/** The event of the vote, and that of the answer which it gives. */
+export type RecordedVote = { events: EventDraft[] } | { refused: RefusedVoteReason };
 
 /** Stores a vote with its event in one commit. Returns why it does not count, if so. */
 export async function recordVote(
@@ -27,7 +29,7 @@ export async function recordVote(
     const row = await findPoll(trx, instanceId, chat, id);
     const recorded: RecordedVote = row ? await applyVote(trx, row, vote) : { refused: "not_a_poll" };
     if ("refused" in recorded) return { lanes: [], ...recorded };
-    return { lanes: await recordEvents(trx, [recorded.event]), refused: undefined };
+    return { lanes: await recordEvents(trx, recorded.events), refused: undefined };
   });
   engine.wake(lanes);
   return refused;
@@ -60,7 +62,8 @@ export async function applyVote(trx: Trx, row: MessageRow, reported: PollVote): 
     options: poll.options.filter(({ id }) => options.includes(id)),
     at: at.toISOString(),
   };
-  return { event: messageEvent("poll.voted", row, data) };
+  const answer = await answerByVote(trx, row, { by, options, at });
+  return { events: [responseEvent("poll.voted", row, data), ...(answer ? [answer] : [])] };
 }
 
 export function pollOf({ content }: Pick<MessageRow, "content">): PollContent | undefined {

@@ -22,6 +22,7 @@ import { recordEvents } from "../../events/events.ts";
 import type { messagesContract } from "../contract.ts";
 import { failedEvent } from "../log/message-events.ts";
 import { type LoggedContent, type MessageRow, selectMessages } from "../log/message-view.ts";
+import { askIdOf } from "../polls/answer-by-text.ts";
 import { pollOf } from "../polls/record-vote.ts";
 import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
@@ -151,14 +152,21 @@ function acceptedResponse(
 ): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
   return new AcceptedResponse(
-    { ...queued, message_id, message: { id, status: "pending" }, ...describeContent(content) },
+    { ...queued, message_id, message: { id, status: "pending" }, ...describeContent(id, content) },
     { message: "Message queued", beside: queued, headers },
   );
 }
 
-function describeContent(content: LoggedContent): Pick<SentData, "converted" | "hint" | "poll"> {
+function describeContent(
+  id: number,
+  content: LoggedContent,
+): Pick<SentData, "converted" | "hint" | "poll" | "ask_id"> {
   const poll = pollOf({ content });
-  return { ...conversionOf(content), ...(poll && { poll: { options: poll.options } }) };
+  return {
+    ...conversionOf(content),
+    ...(poll && { poll: { options: poll.options } }),
+    ...(content.ask && { ask_id: askIdOf(id) }),
+  };
 }
 
 /** Says that a file goes out in another form than it was given in. */
@@ -199,7 +207,15 @@ function sentResponse(row: MessageOutcome, content: LoggedContent, headers = {})
   if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
   return new OkResponse(
-    { message_id, providerMessageId: message_id, id, jid, status, timestamp, ...describeContent(content) },
+    {
+      message_id,
+      providerMessageId: message_id,
+      id,
+      jid,
+      status,
+      timestamp,
+      ...describeContent(id, content),
+    },
     { headers },
   );
 }

@@ -196,6 +196,7 @@ export const webhooks = {
       label_changed: "A label changes, or a chat gets or loses one.",
       status_received: "A contact posts a story.",
       status_viewed: "Somebody sees a story that the gateway sent.",
+      answer_received: "Somebody answers a question.",
       campaign_completed: "A campaign has ended.",
       integration_paused: "An integration replied too often in a chat and pauses there.",
       webhook_sent: "A delivery arrived.",

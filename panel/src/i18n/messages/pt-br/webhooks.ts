@@ -196,6 +196,7 @@ export const webhooks = {
       label_changed: "Uma etiqueta muda, ou uma conversa a recebe ou a perde.",
       status_received: "Um contato publica um status.",
       status_viewed: "Alguém vê um status que o gateway enviou.",
+      answer_received: "Alguém responde a uma pergunta.",
       campaign_completed: "Uma campanha terminou.",
       integration_paused: "Uma integração respondeu demais em uma conversa e faz uma pausa ali.",
       webhook_sent: "Uma entrega chegou.",

@@ -8,15 +8,19 @@ import { completeVcard, readVcard } from "../../../../platform/text/read-vcard.t
 import { type Recipient, readAddress, readPhone, resolveRecipient } from "../../../contacts/contacts.ts";
 import { cardName, type messagesContract } from "../../contract.ts";
 import { type MessageRow, type StoredContent, selectMessages, toQuoted } from "../../log/message-view.ts";
+import { type AskInput, readAskInput } from "../../polls/read-ask-input.ts";
 import { type PollInput, readPollInput } from "../../polls/read-poll-input.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
 import { type ForwardOptions, readForwarded } from "./read-forwarded.ts";
 import { type MediaOptions, readMedia, SHOWN_ONCE, type StorageOwner } from "./read-media.ts";
 
 /** All fields of all send routes. */
-export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]> & PollInput>;
+export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>> & {
+  poll?: PollInput;
+  ask?: AskInput;
+};
 
-export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll" | "forward";
+export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll" | "forward" | "ask";
 
 export interface ReadContentOptions extends MediaOptions {
   /** Of the numbers in the request without a country code. */
@@ -24,7 +28,7 @@ export interface ReadContentOptions extends MediaOptions {
 }
 
 /** Those that `POST /api/v1/send` accepts. */
-type InferredKind = Exclude<ContentKind, "poll" | "forward">;
+type InferredKind = Exclude<ContentKind, "poll" | "forward" | "ask">;
 
 const KINDS: readonly string[] = ["text", "media", "location", "contact", "reply"] satisfies InferredKind[];
 
@@ -134,10 +138,18 @@ async function readBody(
     case "contact":
       return readCard(input, options.country);
     case "poll":
-      return readPollInput(input);
+      return readPollInput(requireField(input.poll));
+    case "ask":
+      return readAskInput(requireField(input.ask));
     case "forward":
       return readForwarded(options, input.message_id ?? "");
   }
+}
+
+/** The route has set it. */
+function requireField<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error("The send has no content.");
+  return value;
 }
 
 function mediaType(type: SendInput["type"]) {
