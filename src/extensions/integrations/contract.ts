@@ -84,8 +84,8 @@ const FIELDS = `Either \`{"enabled": true, "config": {...}}\` or the fields of \
   \`loop_protection\`, \`max_replies_per_minute\`
 * **typebot**: \`base_url\`, \`public_id\`, \`api_token\`, \`trigger\`, \`trigger_operator\`, \`trigger_value\`, \`stop_keywords\`,
   \`restart_keywords\`, \`session_expiry_minutes\`, \`on_end\`, \`keep_closed_for_minutes\`, \`ignore_groups\`, \`ignore_jids\`,
-  \`pause_on_human_minutes\`, \`debounce_ms\`, \`min_delay_ms\`, \`max_delay_ms\`, \`typing_presence\`, \`unsupported_message\`,
-  \`goodbye_message\`, \`variables\`, \`max_wait_seconds\`, \`loop_protection\`, \`max_replies_per_minute\`
+  \`pause_on_human_minutes\`, \`debounce_ms\`, \`min_delay_ms\`, \`max_delay_ms\`, \`typing_presence\`, \`choices\` (text, poll),
+  \`unsupported_message\`, \`goodbye_message\`, \`variables\`, \`max_wait_seconds\`, \`loop_protection\`, \`max_replies_per_minute\`
 * **chatwoot**: \`url\`, \`access_token\`, \`account_id\`, \`inbox_id\` (or \`auto_create\` with \`inbox_name\`), \`force\`,
   \`sign_messages\`, \`signature_delimiter\`, \`reopen_conversation\`, \`conversation_status\` (open, pending), \`groups\`,
   \`ignore_jids\`, \`sent_from_phone\` (message, private_note, off), \`sync_status\`, \`mark_read\`, \`typing\`, \`keep_deleted\`,

@@ -5,6 +5,7 @@ import {
   type StoredContent,
   type StoredMedia,
   showsCaption,
+  toQuestion,
 } from "../../core/messages/messages.ts";
 import type { MediaType } from "../../network/driver.ts";
 import type { Db } from "../../platform/db/database.ts";
@@ -25,6 +26,8 @@ const LONGEST_LINK = 2_000;
 export type ReplyPart = Pick<OutgoingReply, "delay_ms" | "run_at"> &
   (
     | { kind: "text"; text: string }
+    /** Goes out as a poll if phones can show it so, else as a text with numbered options. */
+    | { kind: "question"; text: string; options: { id: string; text: string }[] }
     | (MediaSource & { kind: "media"; type?: MediaType; caption?: string; file_name?: string })
   );
 
@@ -54,6 +57,10 @@ export async function toReplies(
     const delay = { ...(delay_ms !== undefined && { delay_ms }), ...(run_at && { run_at }) };
     if (part.kind === "text") {
       replies.push({ content: { kind: "text", text: part.text }, ...delay });
+      continue;
+    }
+    if (part.kind === "question") {
+      replies.push({ content: toQuestion(part.text, part.options), ...delay });
       continue;
     }
     const file = await fetchPlayable({ ...deps, account_id }, part, giveUpAt).catch((error: unknown) => {

@@ -1,5 +1,6 @@
 import type { ReplyPart } from "../to-replies.ts";
 import { bubbleToReply } from "./bubble-to-reply.ts";
+import { pollOptionsOf } from "./input/choice-option.ts";
 import { toPrompt } from "./input/to-prompt.ts";
 import type { Bubble, ClientAction, TypebotResponse, TypingEmulation } from "./typebot-api.ts";
 import type { TypebotConfig } from "./typebot-config.ts";
@@ -40,7 +41,7 @@ export function toBotTurn(
   const isListening = awaited?.type === "listenForWebhook";
   const waitsForEmbed = response.messages.some(isWaitingEmbed);
   return {
-    parts: joinPrompt(spokenParts(response, actions, config, typing), response),
+    parts: joinPrompt(spokenParts(response, actions, config, typing), response, config),
     continueAfterMs: awaited && !isListening ? waitOf(awaited, config) : undefined,
     isOver: !response.input && !awaited && !waitsForEmbed,
     isListening,
@@ -144,11 +145,14 @@ class Pace {
   }
 }
 
-/** A list of choices goes below its question. */
-function joinPrompt(parts: ReplyPart[], { input }: TypebotResponse): ReplyPart[] {
+/** A list of choices goes below its question, or is a poll with it. */
+function joinPrompt(parts: ReplyPart[], { input }: TypebotResponse, { choices }: TypebotConfig): ReplyPart[] {
   const prompt = input ? toPrompt(input) : [];
   const [first, ...rest] = prompt;
   const last = parts.at(-1);
+  const options = input && choices === "poll" ? pollOptionsOf(input) : [];
+  if (options.length > 1 && last?.kind === "text")
+    return [...parts.slice(0, -1), { ...last, kind: "question", options }];
   if (prompt.length !== 1 || first?.kind !== "text" || last?.kind !== "text") return [...parts, ...prompt];
   return [...parts.slice(0, -1), { ...last, text: `${last.text}\n\n${first.text}` }, ...rest];
 }

@@ -37,6 +37,8 @@ export const savedTypebotConfig = z.object({
   min_delay_ms: waitMs.default(0),
   max_delay_ms: waitMs.default(5_000),
   typing_presence: z.boolean().default(true),
+  /** `poll`: buttons of which one can be chosen go out as a poll. */
+  choices: z.enum(["text", "poll"]).default("text"),
   unsupported_message: boundedText(4_096).default("Sorry, I can only read text here."),
   goodbye_message: boundedText(4_096).default(""),
   variables: z.record(boundedText(100), z.union([boundedText(4_096), z.number(), z.boolean()])).default({}),

@@ -4,7 +4,7 @@ import { faultPoint } from "../../../platform/fault-point.ts";
 import type { TestReport } from "../contract.ts";
 import { retryRequest } from "../delivery/retry-request.ts";
 import { readIntegrationChat } from "../integration-chat.ts";
-import type { IntegrationDeps, IntegrationProvider, TaskWork } from "../integration-provider.ts";
+import type { EventWork, IntegrationDeps, IntegrationProvider, TaskWork } from "../integration-provider.ts";
 import type { Integration } from "../integration-row.ts";
 import { claimMessageLink, updateMessageLink } from "../message-link.ts";
 import { type BotChat, isBefore } from "./bot-chat.ts";
@@ -40,18 +40,44 @@ export function createTypebotProvider(deps: IntegrationDeps): IntegrationProvide
     secrets: ["api_token"],
     address: "base_url",
     wants(config) {
-      const { ignore_groups } = savedTypebotConfig.parse(config);
+      const { ignore_groups, choices } = savedTypebotConfig.parse(config);
       // Of outbound messages only those of a person: they may take over the chat.
       return {
-        events: ["message.received", "message.sent"],
+        events: ["message.received", "message.sent", ...(choices === "poll" ? [ANSWER] : [])],
         exclude: ignore_groups ? ["automatic", "groups"] : ["automatic"],
       };
     },
     test: (integration) => testBot(deps, integration),
-    onEvent: (work) =>
-      work.event.event === "message.sent" ? pauseBotForAgent(bot, work) : runConversation(bot, work),
+    async onEvent(work) {
+      if (work.event.event === "message.sent") return pauseBotForAgent(bot, work);
+      if (work.event.event !== ANSWER) return runConversation(bot, work);
+      // A text that answers arrives as a message too.
+      return isVote(work) ? runConversation(bot, asMessage(work)) : { end: "done" };
+    },
     onTask: (work) => resumeFlow(bot, work),
   };
+}
+
+const ANSWER = "answer.received" as const;
+
+function isVote({ event }: EventWork): boolean {
+  return event.data.answer_message_id === null;
+}
+
+/** A vote as the text of its option, which the voter could have written instead. */
+function asMessage({ event, ...work }: EventWork): EventWork {
+  const { message: question, option, contact: sender, at: timestamp } = event.data;
+  const message = {
+    ...question,
+    message_id: `vote:${question.message_id}`,
+    direction: "inbound",
+    from_me: false,
+    origin: "contact",
+    text: option.text,
+    sender,
+    timestamp,
+  };
+  return { ...work, event: { ...event, data: { message } } };
 }
 
 /** Registers a session with the bot without running its flow. */

@@ -63,6 +63,32 @@ async function replay(from: string, change: [string, string] = ["", ""]) {
   await story.waitUntilIdle();
 }
 
+test("buttons can be a poll, which the person answers by a vote or by a text", async () => {
+  await serve(SHOP, { choices: "poll" });
+  const { id, client } = story.shop;
+  for (const answer of ["vote", "text"]) {
+    const from = newPerson();
+    await talk(from, "hi", 1);
+    const { rows } = await sql<{ message_id: string; poll: object }>`
+      select message_id, content -> 'poll' as poll from message
+      where jid = ${`${from}@s.whatsapp.net`} and content ? 'poll'`.execute(story.gateway.database.db);
+    const [menu] = rows;
+    expect(menu?.poll).toMatchObject({
+      question: "Welcome",
+      options: [{ text: "Vendas" }, { text: "Informações" }],
+      selectable_count: 1,
+    });
+    const message_id = menu?.message_id ?? "";
+    if (answer === "vote") await client.sandboxVote({ id, from, message_id, options: ["Informações"] });
+    else await story.receive(from, "2");
+    expect((await story.receivedBy(from, 2)).slice(1)).toEqual(["Name?"]);
+    expect(await talk(from, "Ana", 3)).toEqual(["Bye"]);
+  }
+  const chosen = { type: "text", text: "Informações", metadata: { replyId: "i2" } };
+  const isChoice = ({ body }: (typeof typebot.requests)[number]) => JSON.stringify(body).includes("replyId");
+  expect(typebot.requests.filter(isChoice).map(({ body }) => body.message)).toEqual([chosen, chosen]);
+});
+
 test("a flow accepts choices by number and without accents, and starts again after its end", async () => {
   await serve(SHOP);
   const ana = newPerson();

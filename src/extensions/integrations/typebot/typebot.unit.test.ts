@@ -405,7 +405,7 @@ function turnOf(what: string, nth = 0) {
 }
 
 const wordsOf = (what: string, nth = 0) =>
-  turnOf(what, nth).parts.map((part) => (part.kind === "text" ? part.text : part.url));
+  turnOf(what, nth).parts.map((part) => (part.kind === "media" ? part.url : part.text));
 
 const words = (text: string) => ({ kind: "text" as const, text });
 

@@ -22,6 +22,16 @@ export function choiceOptionsOf(input: BotInput): ChoiceOption[] {
   return [];
 }
 
+/** What a poll can have: more options go as text, since phones do not show them. */
+const MOST_POLL_OPTIONS = 12;
+
+/** The options of an input of which one can be chosen; none if a poll cannot show them. */
+export function pollOptionsOf(input: BotInput): { id: string; text: string }[] {
+  if (input.type !== "choice input" || input.options?.isMultipleChoice === true) return [];
+  const options = choiceOptionsOf(input).map(({ id, text }) => ({ id, text }));
+  return options.length > MOST_POLL_OPTIONS ? [] : options;
+}
+
 /** Stands for continuing without a file. */
 export const SKIP_OPTION_ID = "skip";
 
