@@ -53,7 +53,8 @@ const MESSAGE_ID = "3EB0C431D2A5F96B7E8812";
 function stable(key: string, value: unknown): unknown {
   if (typeof value === "number") return NUMBERS[key] ?? value;
   if (key === "message_ids") return [MESSAGE_ID];
-  if (key === "message_id" || key === "pendingMessageId") return MESSAGE_ID;
+  if (key === "message_id" || key === "pendingMessageId" || key === "answer_message_id") return MESSAGE_ID;
+  if (key === "ask_id") return "ask_981";
   if (key === "call_id") return "92FF06434E39EA9B468C7E9CEFD623D3";
   if (key === "jobId") return "01M7VZ7A9ZBG8NWRNYBYXP4FZP";
   if (isNumbered(key, value)) return { ...value, id: NUMBER_OF[key] };
