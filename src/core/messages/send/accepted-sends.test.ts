@@ -12,6 +12,7 @@ import { newMessage } from "../../../../test/stories/new-message.ts";
 import { newMessageId, phoneJid } from "../../../network/jid.ts";
 import { openDatabase } from "../../../platform/db/database.ts";
 import { createMessageInserter, type NewMessage } from "./insert-messages.ts";
+import { failOverdueSends } from "./outcome/fail-overdue-sends.ts";
 import { failStuckSends } from "./outcome/fail-stuck-sends.ts";
 import { SEND_ERROR } from "./send-error.ts";
 
@@ -297,6 +298,24 @@ describe("a repeated idempotency key", () => {
       db(),
     );
     expect(await acceptor.write(again)).toMatchObject({ id: expect.any(Number) });
+  });
+
+  test("is free again once the sweep has ended a sync send that never began", async () => {
+    const { data } = await story.gateway.owner.createInstance({ name: "Offline", network: "sandbox" });
+    const keyed = { ...(await newKeyedMessage("swept")), instance_id: data.id };
+    const { id: conversation_id } = await db()
+      .insertInto("conversation")
+      .values({ account_id: keyed.account_id, instance_id: data.id, type: "contact", jid: keyed.jid })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const acceptor = createMessageInserter(db());
+    const waiting = { ...keyed, conversation_id, mode: "sync" as const, hold_ms: 60_000 };
+    expect(await acceptor.write(waiting)).toBeDefined();
+    const again = { ...waiting, message_id: newMessageId() };
+    expect(await acceptor.write(again)).toBeUndefined();
+    await sql`update message set deadline = now() where message_id = ${waiting.message_id}`.execute(db());
+    await failOverdueSends(db(), createSecondRecorder(story.gateway).outcomes, 1000);
+    expect(await acceptor.write(again)).toBeDefined();
   });
 
   test("that is not committed yet is accepted by the request that waits for it, however old it is", async () => {
