@@ -343,13 +343,26 @@ export interface MessageTable {
   secret: Buffer | null;
   /** Sealed; see `sealForMessage`. */
   raw: Buffer | null;
-  status: "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
+  status:
+    | "scheduled"
+    | "pending"
+    | "sent"
+    | "delivered"
+    | "read"
+    | "played"
+    | "failed"
+    | "cancelled"
+    | "received";
   error: Json<StoredSendError> | null;
   job_id: string | null;
   client_message_id: string | null;
   track_id: string | null;
   metadata: Json<Record<string, unknown>> | null;
   delay_ms: number | null;
+  /** When a scheduled send is due. */
+  send_at: Date | null;
+  /** The position of a scheduled send's job in its lane, since it was due; null: the message's id. */
+  queue_pos: number | null;
   deadline: Date | null;
   submitted_at: Date | null;
   outcome_at: Date | null;

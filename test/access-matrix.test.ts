@@ -305,6 +305,7 @@ function hiddenRow({ http }: Route, { ids, instance, account_id }: HiddenRows): 
 const BODY = {
   since: "2026-01-01T00:00:00Z",
   scope: "account",
+  send_at: "2030-01-01T00:00:00Z",
   name: "x",
   text: "x",
   note: "x",
@@ -419,24 +420,24 @@ const FOR_AGENTS = {
     listAssistants listCampaigns listChatMessages listChats listConsent listContacts
     listConversations listCustomFields listDataRequests listEvents listGroups listInstanceLogs
     listInstances listJoinRequests listLabelledChats listLabelledMessages listLabels listLeadLabels
-    listLeads listMessages listQuickReplies listStatuses listStatusViews listVotes me
+    listLeads listMessages listQuickReplies listScheduled listStatusViews listStatuses listVotes me
     streamAccountEvents streamEvents streamInstanceStates wahaPasskeyChallenge
     wahaPasskeyConfirmation`,
   does: `
     addLeadNote addLeadTags addRecipients answerJoinRequests archiveCampaign ask blockContact
-    cancelCampaign cancelPasskey changePassword checkContacts checkRecipients confirmPasskey
-    confirmPassword connectInstance contactInfo createCampaign createGroup createLabel createLead
-    createLink deleteLabel deleteLeadNote deleteMessage deleteQuickReply disconnectAssistant
-    downloadMedia editMessage forwardMessage importLeads joinGroup labelChat labelMessage leaveGroup
-    logout markRead mcp pauseCampaign pinMessage previewCampaign previewGroup react
-    reconnectInstance recordConsent retryFailedRecipients revokeGroupInvite sandboxBan sandboxCall
-    sandboxChat sandboxContact sandboxDelete sandboxDrop sandboxEdit sandboxGroup sandboxGroupJoin
-    sandboxGroupParticipants sandboxGroupSettings sandboxLabel sandboxPresence sandboxReact
-    sandboxRead sandboxReceive sandboxScan sandboxStatus sandboxVote saveContact saveQuickReply send
-    sendContact sendLocation sendMedia sendPoll sendReply sendStatus sendText setChatState
-    setLeadFields setPresence starMessage startCampaign startSession submitPasskeyAssertion
-    subscribePresence updateCampaign updateGroupParticipants updateGroupSettings updateLabel
-    updateLead wahaPasskey wahaPasskeyConfirm`,
+    cancelCampaign cancelPasskey cancelScheduled changePassword changeScheduled checkContacts
+    checkRecipients confirmPasskey confirmPassword connectInstance contactInfo createCampaign
+    createGroup createLabel createLead createLink deleteLabel deleteLeadNote deleteMessage
+    deleteQuickReply disconnectAssistant downloadMedia editMessage forwardMessage importLeads
+    joinGroup labelChat labelMessage leaveGroup logout markRead mcp pauseCampaign pinMessage
+    previewCampaign previewGroup react reconnectInstance recordConsent retryFailedRecipients
+    revokeGroupInvite sandboxBan sandboxCall sandboxChat sandboxContact sandboxDelete sandboxDrop
+    sandboxEdit sandboxGroup sandboxGroupJoin sandboxGroupParticipants sandboxGroupSettings
+    sandboxLabel sandboxPresence sandboxReact sandboxRead sandboxReceive sandboxScan sandboxStatus
+    sandboxVote saveContact saveQuickReply send sendContact sendLocation sendMedia sendPoll
+    sendReply sendStatus sendText setChatState setLeadFields setPresence starMessage startCampaign
+    startSession submitPasskeyAssertion subscribePresence updateCampaign updateGroupParticipants
+    updateGroupSettings updateLabel updateLead wahaPasskey wahaPasskeyConfirm`,
 };
 
 describe("an agent", () => {

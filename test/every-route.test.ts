@@ -214,6 +214,17 @@ describe.each<NetworkName>(["sandbox", "whatsapp"])("on the network %s", (networ
     }
   });
 
+  test("a scheduled text is listed, moved and cancelled", async () => {
+    const { id, client } = ask();
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+    const sent = await client.sendText({ id, number: ana, text: "Later", send_at: inHours(1) });
+    const messageId = sent.pendingMessageId ?? "";
+    const moved = inHours(2);
+    expect((await client.changeScheduled({ id, messageId, send_at: moved })).data.send_at).toBe(moved);
+    expect((await client.listScheduled({ id })).data).toMatchObject([{ text: "Later", send_at: moved }]);
+    expect((await client.cancelScheduled({ id, messageId })).data.status).toBe("cancelled");
+  });
+
   test("an inbound file can be downloaded", async () => {
     const { id, client } = ask();
     const message_id = await received(side.receivePicture(ana));

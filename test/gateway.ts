@@ -169,7 +169,7 @@ async function advance({ db }: Database, engine: Engine, ms: number): Promise<vo
   const by = sql`${ms} * interval '1 millisecond'`;
   for (const change of [
     sql`update job set run_at = run_at - ${by}`,
-    sql`update message set deadline = deadline - ${by}, submitted_at = submitted_at - ${by}
+    sql`update message set deadline = deadline - ${by}, submitted_at = submitted_at - ${by}, send_at = send_at - ${by}
       where outcome_at is null`,
     sql`update instance set sends_paused_until = sends_paused_until - ${by} where sends_paused_until is not null`,
     sql`update campaign set next_at = next_at - ${by}, scheduled_at = scheduled_at - ${by}`,

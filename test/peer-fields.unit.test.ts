@@ -829,7 +829,6 @@ test("an unknown value of another gateway is refused, not guessed", () => {
 });
 
 test.each<[Name, Body, string]>([
-  ["sendText", { scheduledAt: "2026-12-01T10:00:00Z" }, "scheduledAt"],
   ["sendText", { schedule_at: 1_764_583_200 }, "schedule_at"],
   ["sendMedia", { SendAt: "10:00" }, "SendAt"],
   ["sendText", { everyone: true }, "everyone"],
@@ -889,6 +888,8 @@ test.each<[Name, Body, Body]>([
   ["sendText", { replyToMessageId: "3EB0AA" }, { reply_to: "3EB0AA" }],
   ["send", { options: { replyMessageId: WAHA_ID } }, { reply_to: "3EB0AA" }],
   ["sendLocation", { contextInfo: { stanzaId: "3EB0AA" } }, { reply_to: "3EB0AA" }],
+  ["sendText", { scheduledAt: "2026-12-01T10:00:00Z" }, { send_at: "2026-12-01T10:00:00Z" }],
+  ["sendText", { options: { sendAt: "2026-12-01T10:00:00Z" } }, { send_at: "2026-12-01T10:00:00Z" }],
   ["sendText", { preview_url: true }, { link_preview: true }],
   ["sendMedia", { url: URL, asVoice: true }, { ptt: true }],
   ["sendMedia", { url: URL, options: { asGif: true } }, { gif_playback: true }],

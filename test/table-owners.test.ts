@@ -68,6 +68,7 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "messages/send/insert-messages.ts",
     "messages/send/record-outcome.ts",
     "messages/send/run-send.ts",
+    "messages/send/run/release-due-sends.ts",
   ],
   credential: ["backups/finish-restore.ts"],
   delivery: [
@@ -119,6 +120,8 @@ const ALSO_WRITTEN_BY: Readonly<Record<string, readonly string[]>> = {
     "messages/send/insert-messages.ts",
     "messages/send/record-outcome.ts",
     "messages/receipts/record-receipts.ts",
+    "messages/scheduled/scheduled-handlers.ts",
+    "messages/send/run/release-due-sends.ts",
     "messages/send/submit-sends.ts",
     "privacy/cancel-steps.ts",
     "sessions/remove-instance.ts",

@@ -24,13 +24,16 @@ create table message (
   -- Sealed: the bytes of a message that the gateway cannot read, which a later version may read.
   raw bytea,
   status text not null check (status in
-    ('pending', 'sent', 'delivered', 'read', 'played', 'failed', 'cancelled', 'received')),
+    ('scheduled', 'pending', 'sent', 'delivered', 'read', 'played', 'failed', 'cancelled', 'received')),
   error jsonb,
   job_id text,
   client_message_id text,
   track_id text,
   metadata jsonb,
   delay_ms integer,
+  -- When a scheduled send is due. queue_pos: the position of its job since then; of other sends it is the id.
+  send_at timestamptz,
+  queue_pos bigint,
   deadline timestamptz,
   submitted_at timestamptz,
   outcome_at timestamptz,
@@ -51,6 +54,7 @@ create index message_uncommon on message (instance_id, sent_at desc, id desc)
 create index message_track on message (instance_id, track_id, sent_at desc, id desc) where track_id is not null;
 create index message_unread on message (conversation_id) where direction = 'inbound' and read_at is null;
 create index message_waiting on message (instance_id) where status = 'pending';
+create index message_scheduled on message (instance_id, send_at, id) where status = 'scheduled';
 create index message_inbound on message (instance_id, id desc) where direction = 'inbound';
 create index message_ask on message (conversation_id, id desc)
   where content ? 'ask' and not content -> 'ask' ? 'answered_at';

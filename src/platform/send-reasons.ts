@@ -17,6 +17,7 @@ export const SEND_REASONS = {
   not_supported: [],
   discarded: [],
   anonymised: [],
+  cancelled: [],
   new_chats_locked: [],
   recipient_not_found: [],
   not_a_member: [],

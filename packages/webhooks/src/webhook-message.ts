@@ -38,6 +38,8 @@ export type WebhookMessage = {
   origin: "api" | "panel" | "campaign" | "inbox" | "chatbot" | "phone" | "contact";
   timestamp: string;
   track_id: string | null;
+  /** When a scheduled message goes out, or was to go out. */
+  send_at: string | null;
   edited_at: string | null;
   /** When the message was deleted for everyone; its text stays in this log. */
   deleted_at: string | null;
@@ -107,7 +109,7 @@ type MessageReaction = {
   at: string;
 };
 
-type MessageStatus = "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
+type MessageStatus = "scheduled" | "pending" | "sent" | "delivered" | "read" | "played" | "failed" | "cancelled" | "received";
 
 type Person = {
   jid: string;

@@ -60,6 +60,7 @@ const MESSAGE_TYPES = [
   "unsupported",
 ] as const;
 const STATUSES = [
+  "scheduled",
   "pending",
   "sent",
   "delivered",

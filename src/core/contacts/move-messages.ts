@@ -92,10 +92,11 @@ async function moveRows(trx: Trx, id: number, ids: number[]): Promise<void> {
       join conversation k on k.id = c.merged_into
       left join contact p on p.id = k.contact_id
       where c.id = ${id} and m.id = any(${ids}::bigint[])
-      returning m.id, m.instance_id, m.jid, m.outcome_at, m.sent_at
+      returning m.id, m.instance_id, m.jid, m.outcome_at, m.sent_at, m.status, m.queue_pos
     ), queued as (
       update job j set grp = m.jid from moved m join instance i on i.id = m.instance_id
-      where m.outcome_at is null and j.lane = i.lane and j.prio in (0, 1) and j.pos = m.id
+      where m.outcome_at is null and m.status <> 'scheduled' and j.lane = i.lane and j.prio in (0, 1)
+        and j.pos = coalesce(m.queue_pos, m.id)
         and j.ref ->> 'do' = 'send'
     )
     update conversation k set last_message_at = greatest(k.last_message_at, (select max(sent_at) from moved))

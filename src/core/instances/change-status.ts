@@ -77,7 +77,7 @@ async function moveDeadlines(trx: Trx, { id, connected_at }: InstanceRow): Promi
       where instance_id = ${id} and status = 'pending' and mode = 'async' and submitted_at is null
       order by id for update
     )
-    update message m set deadline = m.deadline + (now() - greatest(${connected_at}::timestamptz, m.created_at))
+    update message m set deadline = m.deadline + (now() - greatest(${connected_at}::timestamptz, m.created_at, m.send_at))
     from locked where m.id = locked.id`.execute(trx);
 }
 

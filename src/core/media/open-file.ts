@@ -217,7 +217,8 @@ function requireConnected({ instance_status: status }: FileRow): void {
 
 /** The media reference of our own file comes with its acknowledgement, which may follow a receipt. */
 function mayStillCome({ origin, status, outcome_at }: FileRow): boolean {
-  if (origin === "contact" || origin === "phone" || status === "pending") return true;
+  if (origin === "contact" || origin === "phone") return true;
+  if (status === "scheduled" || status === "pending") return true;
   return status !== "failed" && Date.now() - (outcome_at?.getTime() ?? 0) < WAIT_FOR_ARRIVAL_MS;
 }
 

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { sendError } from "../../platform/http/reason-schemas.ts";
-import { route, rowId, type SpooledUpload, type UploadedFile } from "../../platform/http/route.ts";
+import {
+  pageInput,
+  pagination,
+  route,
+  rowId,
+  type SpooledUpload,
+  type UploadedFile,
+} from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, fileText, trimmedText, unionErrorMessage } from "../../platform/text/bounded-text.ts";
@@ -59,6 +66,19 @@ const mentions = named(
     .describe("People mentioned in the text; or one string, separated by commas."),
 );
 
+const moment = boundedText(64).check(
+  z.iso.datetime({
+    offset: true,
+    error: "must be a time with a zone such as 2026-11-20T12:00:00-03:00",
+  }),
+);
+const sendAt = moment.describe(
+  "Schedules the message for this time, at most a year from now; the response is 202. Not for a synchronous send.",
+);
+const expiresAt = moment.describe(
+  "With `send_at`: if the message could not begin by then, it fails. Default: after the hold time of queued sends.",
+);
+
 const clientMessageId = named(
   "ClientMessageId",
   boundedText(200)
@@ -79,6 +99,8 @@ const sendOptions = {
     .max(60_000)
     .optional()
     .describe("Milliseconds to show typing before the message is sent."),
+  send_at: sendAt.optional(),
+  expires_at: expiresAt.optional(),
   mentions: mentions.optional(),
   reply_to: messageId.optional().describe("`message_id` of the message to quote."),
   client_message_id: clientMessageId.optional(),
@@ -135,6 +157,8 @@ export const sendAliases = {
     "contextInfo.isForwarded",
     "ContextInfo.IsForwarded",
   ],
+  send_at: [inOptions("send_at"), ...andInOptions("sendAt", "scheduled_at", "scheduledAt")],
+  expires_at: ["expiresAt", inOptions("expires_at")],
 };
 
 const messageIdAliases = { message_id: ["id", "messageId", "key.id", "Id"] };
@@ -389,15 +413,19 @@ const accepted = {
     z.object({
       ...queued,
       message_id: z.string().describe("As `pendingMessageId`, and as in the response to a synchronous send."),
-      message: z.object({ id: z.number().int(), status: z.literal("pending") }),
+      message: z.object({
+        id: z.number().int(),
+        status: z.enum(["pending", "scheduled"]),
+        send_at: z.iso.datetime().optional().describe("Present if the message is scheduled."),
+      }),
       ...conversion,
       ...sentPoll,
       assumed_country,
     }),
   ),
   beside: z.object(queued),
-  isRequested: ({ async, async_send, send_async, mode }: Readonly<Record<string, unknown>>) =>
-    Boolean(async || async_send || send_async || mode === "async"),
+  isRequested: ({ async, async_send, send_async, mode, send_at }: Readonly<Record<string, unknown>>) =>
+    Boolean(async || async_send || send_async || mode === "async" || send_at !== undefined),
 };
 
 export const sender = named(
@@ -546,7 +574,17 @@ export const message = named(
       .describe("How often the message was forwarded, as the network counts. From 5, phones say so."),
     status: named(
       "MessageStatus",
-      z.enum(["pending", "sent", "delivered", "read", "played", "failed", "cancelled", "received"]),
+      z.enum([
+        "scheduled",
+        "pending",
+        "sent",
+        "delivered",
+        "read",
+        "played",
+        "failed",
+        "cancelled",
+        "received",
+      ]),
     ),
     origin: z.enum(["api", "panel", "campaign", "inbox", "chatbot", "phone", "contact"]),
     timestamp: z.iso.datetime(),
@@ -565,6 +603,7 @@ const reaction = named(
 
 /** A message as reads show it, including its later changes. */
 export const storedMessage = message.extend({
+  send_at: z.iso.datetime().nullable().describe("When a scheduled message goes out, or was to go out."),
   edited_at: z.iso.datetime().nullable(),
   deleted_at: z.iso
     .datetime()
@@ -577,6 +616,13 @@ export const storedMessage = message.extend({
     .describe("Until when the message is pinned in its chat; null: it is not."),
   starred: z.boolean().describe("Whether the phone has starred the message."),
 });
+
+const scheduledMessage = named(
+  "ScheduledMessage",
+  storedMessage.extend({
+    expires_at: z.iso.datetime().nullable().describe("If the message could not begin by then, it fails."),
+  }),
+);
 
 const receivedAt = z.iso.datetime().nullable();
 
@@ -627,6 +673,8 @@ const act = {
 
 /** One day, seven and thirty: what the apps offer. */
 const PIN_SECONDS: readonly number[] = [86_400, 604_800, 2_592_000];
+
+const scheduledTarget = { id: instanceId, messageId: boundedText(128).min(1) };
 
 const actionTarget = { id: instanceId, ...recipientFields, message_id: messageId };
 const actionAliases = {
@@ -881,6 +929,42 @@ export const messagesContract = {
       client_message_id: z.string().nullable(),
       metadata: z.unknown(),
     }),
+  }),
+  listScheduled: route({
+    http: "GET /api/v1/instances/:id/scheduled",
+    access: "instance",
+    tag,
+    summary: "List the scheduled messages of an instance, the next one first",
+    message: "Scheduled messages",
+    input: z.object({ id: instanceId, ...pageInput }),
+    output: z.array(scheduledMessage),
+    beside: z.object({ pagination }),
+  }),
+  changeScheduled: route({
+    http: "PATCH /api/v1/instances/:id/scheduled/:messageId",
+    errors: ["MESSAGE_NOT_FOUND", "CONFLICT"],
+    access: "instance",
+    tag,
+    summary: "Move a scheduled message to another time",
+    message: "Scheduled message changed",
+    aliases: { send_at: sendAliases.send_at, expires_at: sendAliases.expires_at },
+    example: { send_at: "2026-11-20T12:00:00-03:00" },
+    input: z.object({
+      ...scheduledTarget,
+      send_at: sendAt,
+      expires_at: expiresAt.optional(),
+    }),
+    output: scheduledMessage,
+  }),
+  cancelScheduled: route({
+    http: "DELETE /api/v1/instances/:id/scheduled/:messageId",
+    errors: ["MESSAGE_NOT_FOUND", "CONFLICT"],
+    access: "instance",
+    tag,
+    summary: "Cancel a scheduled message; the event message.failed reports it with status cancelled",
+    message: "Scheduled message cancelled",
+    input: z.object(scheduledTarget),
+    output: acted,
   }),
   getMessageReceipts: route({
     http: "GET /api/v1/instances/:id/messages/:messageId/receipts",

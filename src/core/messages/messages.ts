@@ -18,6 +18,7 @@ import type { messagesContract } from "./contract.ts";
 import { type IncomingPhoneCall, queuePhoneCallRejection } from "./inbound/phone-call-rejecter.ts";
 import { listMessages, type MessageFilter, readMessages } from "./log/list-messages.ts";
 import {
+  isNamed,
   type MessageRow,
   type StoredContent,
   type StoredMedia,
@@ -29,6 +30,7 @@ import type { pollsContract } from "./polls/contract.ts";
 import { listVotes } from "./polls/list-votes.ts";
 import { listReceipts } from "./receipts/list-receipts.ts";
 import type { MessageReceipt } from "./receipts/message-receipt.ts";
+import { scheduledHandlers } from "./scheduled/scheduled-handlers.ts";
 import { createSendHandler, type HandleSendDeps } from "./send/handle-send.ts";
 import { insertMessages, type NewMessage } from "./send/insert-messages.ts";
 import { deleteOutgoing, loadOutgoingContent, touchOutgoing } from "./send/outgoing-file.ts";
@@ -120,6 +122,8 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
       return { ...toStoredMessageView(row), error, client_message_id, metadata };
     },
 
+    ...scheduledHandlers(deps),
+
     async getMessageReceipts({ input: { id, messageId } }) {
       return listReceipts(deps.db, await getRow(deps.db, id, messageId));
     },
@@ -133,13 +137,14 @@ export function messageHandlers(deps: MessageDeps): MessageHandlers {
 async function getRow(db: Db, instanceId: number, messageId: string): Promise<MessageRow> {
   return selectMessages(db)
     .where("m.instance_id", "=", instanceId)
-    .where(({ eb }) =>
-      /^\d{1,15}$/.test(messageId) ? eb("m.id", "=", Number(messageId)) : eb("m.message_id", "=", messageId),
-    )
+    .where(isNamed(messageId))
     .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
 }
 
-type SendRoutes = Extract<keyof typeof messagesContract, `send${string}`> | "sendPoll" | "ask"
+type SendRoutes =
+  | Extract<keyof typeof messagesContract, `send${string}`>
+  | "sendPoll"
+  | "ask"
   | "forwardMessage";
 
 function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {

@@ -76,9 +76,10 @@ const OF_ALL: RefusedFields = {
     "ttl",
     "contextInfo.expiration",
   ),
+  // Two of them are written unlike the names that a send reads, which are not refused.
   ...refuseAll(
-    "is not supported: a send goes out at once. Use a campaign with scheduled_at to send later",
-    "send_at",
+    "is not a name of the time of a send. Send it as send_at, such as 2026-11-20T12:00:00-03:00",
+    "SendAt",
     "deliver_at",
     "date_to_send",
     "schedule",
@@ -87,7 +88,7 @@ const OF_ALL: RefusedFields = {
     "schedule_to",
     "schedule_time",
     "schedule_date",
-    "scheduled_at",
+    "ScheduledAt",
     "scheduled_for",
   ),
   ...refuseAll(

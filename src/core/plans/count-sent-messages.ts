@@ -22,7 +22,7 @@ async function countDecided(trx: Trx): Promise<void> {
   await sql`
     with decided as (
       delete from uncounted_message o
-      where not exists (select from message m where m.id = o.message and m.status = 'pending')
+      where not exists (select from message m where m.id = o.message and m.status in ('scheduled', 'pending'))
       returning o.*
     ), counted as (
       select d.account_id, d.month, count(*) as sent from decided d join message m on m.id = d.message
@@ -46,10 +46,10 @@ async function countNew(trx: Trx): Promise<void> {
       where m.id > mark.message and m.id <= upto.message and m.direction = 'outbound' and m.origin <> 'phone'
     ), open as (
       insert into uncounted_message (message, account_id, month)
-      select id, account_id, month from found where status = 'pending'
+      select id, account_id, month from found where status in ('scheduled', 'pending')
     ), counted as (
       select account_id, month, count(*) as sent from found
-      where status not in ('pending', 'failed', 'cancelled') group by 1, 2
+      where status not in ('scheduled', 'pending', 'failed', 'cancelled') group by 1, 2
     ), moved as (
       update message_count_cursor set message = upto.message from upto where upto.message > message_count_cursor.message
     )

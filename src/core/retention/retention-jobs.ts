@@ -131,7 +131,7 @@ async function deleteEvents(trx: Trx, { account_id, before }: RetentionCutoff): 
 async function deleteOldest(trx: Trx, { account_id, before }: RetentionCutoff): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select old.id from instance i cross join lateral (
-      select id from message where instance_id = i.id and sent_at < ${before} and status <> 'pending'
+      select id from message where instance_id = i.id and sent_at < ${before} and status not in ('scheduled', 'pending')
       order by sent_at, id limit ${ROWS_AT_ONCE} for update skip locked
     ) old
     where i.account_id = ${account_id} limit ${ROWS_AT_ONCE}`.execute(trx);

@@ -73,7 +73,10 @@ async function holdJobs(db: Db): Promise<void> {
     select id, lane, kind, prio, pos, grp, run_at, attempts, max_attempts, ref from put_on_hold`,
   );
   // Without a deadline, a message on hold cannot expire.
-  await run(db, sql`update message set deadline = null where status = 'pending' and outcome_at is null`);
+  await run(
+    db,
+    sql`update message set deadline = null where status in ('scheduled', 'pending') and outcome_at is null`,
+  );
 }
 
 async function pauseCampaigns(db: Db): Promise<void> {

@@ -87,9 +87,10 @@ async function releaseSome({ db, engine, sendHoldMs }: HeldJobsDeps): Promise<bo
     const jobs = await lockSome(trx);
     const ids = jobs.map(({ id }) => id);
     const deadline = sql`now() + ${sendHoldMs}::float8 * interval '1 millisecond'`;
+    const laterDeadline = sql`greatest(send_at, now()) + ${sendHoldMs}::float8 * interval '1 millisecond'`;
     const { messages, actions } = pointedAt(jobs);
     await sql`
-      update message set deadline = ${deadline}
+      update message set deadline = ${laterDeadline}
       where id in (select id from message where id = any(${messages}::bigint[]) and outcome_at is null
         order by id for update)`.execute(trx);
     await sql`update action set deadline = ${deadline} where id = any(${actions}::bigint[])`.execute(trx);

@@ -35,9 +35,9 @@ function andInChat({ person }: Anonymisation, chat: string): RawBuilder<unknown>
 async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationBatch> {
   const { rows } = await sql<{ id: number; lane: number }>`
     with open as materialized (
-      select m.id, m.submitted_at, m.content ->> 'upload' as upload, i.lane
+      select m.id, coalesce(m.queue_pos, m.id) as pos, m.submitted_at, m.content ->> 'upload' as upload, i.lane
       from message m join instance i on i.id = m.instance_id
-      where m.instance_id = any(${run.instances}::bigint[]) and m.status = 'pending'
+      where m.instance_id = any(${run.instances}::bigint[]) and (m.status = 'pending' or m.status = 'scheduled')
         and m.id <= ${run.until.message ?? 0} ${andInChat(run, "m.jid")}
       order by m.id limit ${ROWS_AT_ONCE} for update of m
     ), ended as (
@@ -48,7 +48,7 @@ async function cancelSends(trx: Trx, run: Anonymisation): Promise<AnonymisationB
           else '{"code": "UNKNOWN_OUTCOME", "reason": "unknown_outcome", "params": {}, "message": "It may have arrived.", "retryable": false}'::jsonb end
       from open o where m.id = o.id
     ), unqueued as (
-      delete from job j using open o where j.lane = o.lane and j.pos = o.id and j.ref ->> 'do' = 'send'
+      delete from job j using open o where j.lane = o.lane and j.pos = o.pos and j.ref ->> 'do' = 'send'
     ), dropped as (
       delete from outgoing_media where id in (select upload from open)
     )

@@ -6,6 +6,7 @@ type Shown = Message["status"];
 const TICK = "M1.5 6.5l3 3 6-7";
 const SECOND = "M7 9.2l.8.8 6.2-7.2";
 const SHAPES: Readonly<Partial<Record<Shown, string>>> = {
+  scheduled: "M2 3h10v8.5h-10zM2 5.5h10M4.5 1.5v2.5M9.5 1.5v2.5",
   pending: "M7 1.5a5 5 0 1 1 0 10 5 5 0 0 1 0-10zM7 4v2.8l1.8 1.2",
   sent: TICK,
   delivered: `${TICK}${SECOND}`,

@@ -12,7 +12,7 @@ const GATHER_MS = 250;
 const MOST_AT_ONCE = 12;
 
 interface MessageEvent {
-  message?: Omit<Message, "edited_at" | "deleted_at" | "reactions">;
+  message?: Omit<Message, "send_at" | "edited_at" | "deleted_at" | "reactions">;
   conversation?: { jid: string };
   message_id?: string;
   message_ids?: string[];
@@ -115,6 +115,7 @@ function applyReceipt(
 }
 
 const RANKS: Readonly<Record<Message["status"], number>> = {
+  scheduled: 0,
   pending: 0,
   failed: 1,
   cancelled: 1,
@@ -147,4 +148,9 @@ export async function reloadMessage(client: QueryClient, id: number, messageId?:
   putMessage(client, id, message);
 }
 
-const UNCHANGED = { edited_at: null, deleted_at: null, reactions: [] } satisfies Partial<Message>;
+const UNCHANGED = {
+  send_at: null,
+  edited_at: null,
+  deleted_at: null,
+  reactions: [],
+} satisfies Partial<Message>;

@@ -207,13 +207,15 @@ const MINUTE = 60_000;
 /** How long the network allows a change of a message. */
 const WINDOW_MS = { edit: 15 * MINUTE, delete: 60 * 60 * MINUTE } as const;
 
+const NOT_SENT: ReadonlySet<string> = new Set(["scheduled", "pending", "failed", "cancelled"]);
+
 /** An edit of a file changes its caption. */
 const EDITABLE: ReadonlySet<string> = new Set(["text", "image", "video", "document"]);
 
 /** Throws the reason before the network would reject the action. */
 function requireAllowed(action: ActionRow["action"], row: MessageRow): void {
   if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
-  if (row.status === "pending" || row.status === "failed" || row.status === "cancelled") {
+  if (NOT_SENT.has(row.status)) {
     throw conflict("not_sent", "The message has not been sent.");
   }
   if (action === "read" && row.from_me)

@@ -54,7 +54,7 @@ export async function readMessages(db: Db, ids: number[]): Promise<Map<number, M
 }
 
 /** Statuses that few messages have, or that have their own index. */
-const UNCOMMON = new Set(["failed", "cancelled", "played"]);
+const UNCOMMON = new Set(["scheduled", "failed", "cancelled", "played"]);
 
 async function findCursors(db: Db, filter: MessageFilter): Promise<TimeCursor[]> {
   const words = toWordQuery(filter);

@@ -116,10 +116,18 @@ export function selectMessages(db: Db | Trx) {
     .$castTo<MessageRow>();
 }
 
+/** For a message `m`: a request names it by its row number or by the network's id. */
+export function isNamed(messageId: string) {
+  return /^\d{1,15}$/.test(messageId)
+    ? sql<boolean>`m.id = ${Number(messageId)}`
+    : sql<boolean>`m.message_id = ${messageId}`;
+}
+
 /** The message as reads show it, including its later changes. */
 export function toStoredMessageView(row: MessageRow) {
   return {
     ...toMessageView(row),
+    send_at: row.send_at?.toISOString() ?? null,
     edited_at: row.edited_at?.toISOString() ?? null,
     deleted_at: row.deleted_at?.toISOString() ?? null,
     reactions: row.content.reactions ?? [],

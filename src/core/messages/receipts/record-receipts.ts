@@ -175,13 +175,13 @@ async function endSends(trx: Trx, messages: readonly MessageRow[]): Promise<Ende
   const ids = messages.map(({ id }) => id);
   const { rows } = await sql<EndedSend>`${PREPARED_STATEMENT}
     with decided as (
-      select m.id, i.lane from message m join instance i on i.id = m.instance_id
+      select m.id, coalesce(m.queue_pos, m.id) as pos, i.lane from message m join instance i on i.id = m.instance_id
       where m.id in (select unnest(${ids}::bigint[]) ${rowCountHint(ids)})
     ), ended as (
       delete from job j using decided d
-      where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.id and j.run_at > now()
+      where j.lane = d.lane and j.prio in (0, 1, 2) and j.pos = d.pos and j.run_at > now()
         and j.ref ->> 'do' = 'send'
-      returning j.pos as id, j.lane, j.ref ->> 'trace' as trace
+      returning d.id, j.lane, j.ref ->> 'trace' as trace
     )
     select id, lane, trace from ended`.execute(trx);
   return rows;

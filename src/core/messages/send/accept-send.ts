@@ -15,6 +15,7 @@ import { findLateMessage, isInsertUnknown, requireLateMessage } from "./find-lat
 import type { InsertedMessage, MessageInserter, NewMessage } from "./insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
+import type { Schedule } from "./prepare/read-schedule.ts";
 import type { SendReservation, SendRunner } from "./run-send.ts";
 import type { SendingInstance } from "./sending-instance.ts";
 import { toSendRow } from "./submit-accepted.ts";
@@ -40,6 +41,8 @@ export interface SendRequest {
   track_id: string | null;
   metadata: Record<string, unknown> | null;
   delay_ms: number;
+  /** Schedules an async send. */
+  schedule?: Schedule | undefined;
   idempotency: IdempotencyKey | null;
   /** The span that the send belongs to. */
   trace?: TraceParent | undefined;
@@ -169,7 +172,7 @@ async function conversationOf(
 
 function toMessage(
   { engine, sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
-  { instance, readInstance: _read, recipient: _recipient, delay_ms, ...request }: SendRequest,
+  { instance, readInstance: _read, recipient: _recipient, delay_ms, schedule, ...request }: SendRequest,
   conversation: ConversationRef,
 ): NewMessage {
   const { content, mode } = request;
@@ -186,7 +189,8 @@ function toMessage(
     type: content.kind === "media" ? content.media_type : content.kind,
     delay_ms: delay_ms || null,
     ...(mode === "sync" && { awaited_by: engine.node.id }),
-    hold_ms: (mode === "async" ? sendHoldMs : ackTimeoutMs) + delay_ms,
+    send_at: schedule?.send_at,
+    hold_ms: (schedule?.hold_ms ?? (mode === "async" ? sendHoldMs : ackTimeoutMs)) + delay_ms,
   };
 }
 

@@ -25,6 +25,7 @@ import { type LoggedContent, type MessageRow, selectMessages } from "../log/mess
 import { askIdOf } from "../polls/answer-by-text.ts";
 import { pollOf } from "../polls/record-vote.ts";
 import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
+import { conversionOf } from "./conversion-of.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
 import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
@@ -82,8 +83,8 @@ export function createSendHandler(deps: HandleSendDeps) {
   };
 }
 
-function modeOf({ async, async_send, send_async, mode }: SendInput): SendCommand["mode"] {
-  return async || async_send || send_async || mode === "async" ? "async" : "sync";
+function modeOf({ async, async_send, send_async, mode, send_at }: SendInput): SendCommand["mode"] {
+  return async || async_send || send_async || mode === "async" || send_at !== undefined ? "async" : "sync";
 }
 
 function originOf(caller: Caller): SendCommand["origin"] {
@@ -98,7 +99,7 @@ async function handleSend(deps: HandlerDeps, command: SendCommand): Promise<Send
   if (!accepted) return replay(deps, (await findFirst(deps, command)) ?? refuseForNow(), command);
   const response =
     command.mode === "async"
-      ? acceptedResponse({ ...accepted, ...request })
+      ? acceptedResponse({ ...accepted, ...request, send_at: request.schedule?.send_at })
       : await responseAfterOutcome(deps, { ...accepted, ...request });
   return withCountry(response, request.recipient);
 }
@@ -139,21 +140,33 @@ async function replay(
   { mode, input }: SendCommand,
 ): Promise<SendResponse> {
   const headers = { "idempotent-replayed": "true" };
-  if (mode === "async") return acceptedResponse({ ...row, job_id: row.job_id ?? "" }, headers);
+  const { status, send_at, job_id } = row;
+  if (mode === "async")
+    return acceptedResponse(
+      { ...row, job_id: job_id ?? "", send_at: status === "scheduled" ? send_at : undefined },
+      headers,
+    );
   if (row.outcome_at !== null) return sentResponse(row, row.content, headers);
   const isInProgress = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
   if (isInProgress) return refuseForNow();
   return responseAfterOutcome(deps, { ...row, delay_ms: input.delay ?? 0 }, headers);
 }
 
+/** `send_at`: the message is scheduled. */
+type AcceptedMessage = AcceptedSend &
+  Pick<MessageRow, "content"> & { send_at?: MessageRow["send_at"] | undefined };
+
 function acceptedResponse(
-  { id, message_id, job_id, content }: AcceptedSend & Pick<MessageRow, "content">,
+  { id, message_id, job_id, content, send_at }: AcceptedMessage,
   headers = {},
 ): AcceptedResponse {
   const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
+  const message = send_at
+    ? { id, status: "scheduled", send_at: send_at.toISOString() }
+    : { id, status: "pending" };
   return new AcceptedResponse(
-    { ...queued, message_id, message: { id, status: "pending" }, ...describeContent(id, content) },
-    { message: "Message queued", beside: queued, headers },
+    { ...queued, message_id, message, ...describeContent(id, content) },
+    { message: send_at ? "Message scheduled" : "Message queued", beside: queued, headers },
   );
 }
 
@@ -169,42 +182,10 @@ function describeContent(
   };
 }
 
-/** Says that a file goes out in another form than it was given in. */
-function conversionOf(content: LoggedContent): Pick<SentData, "converted" | "hint"> {
-  const { converted } = content.kind === "media" ? content : {};
-  if (!converted) return {};
-  const { from, to, reason } = converted;
-  return {
-    converted: { from, to },
-    hint: [hintOf(from, to), reason && WITHOUT_FFMPEG].filter(Boolean).join(" "),
-  };
-}
-
-const WITHOUT_FFMPEG =
-  "ffmpeg, with which the gateway converts such files, is not installed (WAYGATE_FFMPEG).";
-
-/** What phones show or play, by the first word of a type. */
-const SHOWN = {
-  image: ["show", "Send a JPEG or PNG file to show a picture."],
-  video: ["play", "Send an MP4 file to show a video."],
-  audio: ["play", "Send an MP3, M4A or Ogg Opus file to play it in the chat."],
-} as const;
-
-function hintOf(from: string, to: string): string {
-  const [family = ""] = from.split("/");
-  const [verb, advice] = SHOWN[family as keyof typeof SHOWN] ?? SHOWN.image;
-  if (to === "document")
-    return `Phones do not ${verb} ${from} in the chat, and the gateway cannot convert this file, so it is sent as a document. ${advice}`;
-  if (to === "image/webp")
-    return `Phones show a sticker that is ${to}, of 512 x 512 pixels and at most 100 KB, or 500 KB if it is animated, so the picture was converted.`;
-  if (from === "image/gif")
-    return `Phones show a GIF file as a still picture at most, so it is sent as ${to}.`;
-  return `Phones do not ${verb} ${from}, so the file is sent as ${to}.`;
-}
-
 function sentResponse(row: MessageOutcome, content: LoggedContent, headers = {}): OkResponse<SentData> {
   const { message_id, id, jid, status, sent_at } = row;
-  if (status === "failed" || status === "received") throw sendErrorToGatewayError(row.error, row, headers);
+  if (status === "failed" || status === "received" || status === "scheduled")
+    throw sendErrorToGatewayError(row.error, row, headers);
   const timestamp = sent_at.toISOString();
   return new OkResponse(
     {

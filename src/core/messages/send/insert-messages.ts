@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { type BatchWriter, createBatchWriter } from "../../../engine/batch-queue.ts";
-import type { AddedJob } from "../../../engine/job-store.ts";
+import { type AddedJob, singleJobGroup } from "../../../engine/job-store.ts";
 import type { Jid, MessageId } from "../../../network/driver.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
@@ -37,8 +37,10 @@ export interface NewMessage {
   delay_ms: number | null;
   /** How long it may wait before it begins; null: as long as its campaign runs. */
   hold_ms: number | null;
-  /** The earliest time of the send; default: at once. */
+  /** The earliest time of a campaign's send; default: at once. */
   run_at?: Date;
+  /** Schedules the send: until then it waits outside its chat, and `hold_ms` begins. */
+  send_at?: Date | undefined;
   idempotency: IdempotencyKey | null;
   /** The node whose caller waits for the outcome. */
   awaited_by?: string;
@@ -160,7 +162,7 @@ function acceptStatement(messages: NewMessage[], month: string | undefined): Raw
       select * from jsonb_to_recordset(${JSON.stringify(input)}::jsonb) as x (
         ord int, account_id bigint, instance_id bigint, lane bigint, conversation_id bigint, message_id text,
         job_id text, jid text, origin text, mode text, type text, content jsonb, client_message_id text,
-        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, awaited_by text, trace text,
+        track_id text, metadata jsonb, delay_ms int, hold_ms int, run_at timestamptz, send_at timestamptz, awaited_by text, trace text,
         max_messages bigint, may_submit boolean, route text, key text, fingerprint text, words text[])
       order by ord ${rowCountHint(input)}
     )${submission ? sql`, ${submission.loaded}` : sql``}, numbered as materialized (
@@ -192,10 +194,10 @@ const NOTHING_BEGUN = sql`
 const INSERTED = sql`
     inserted as (
       insert into message (id, account_id, instance_id, conversation_id, message_id, direction, from_me, origin, mode,
-        jid, type, content, status, job_id, client_message_id, track_id, metadata, delay_ms, deadline, submitted_at)
+        jid, type, content, status, job_id, client_message_id, track_id, metadata, delay_ms, send_at, deadline, submitted_at)
       select id, account_id, instance_id, conversation_id, message_id, 'outbound', true, origin, mode,
-        jid, type, content, 'pending', job_id, client_message_id, track_id, metadata, delay_ms,
-        now() + hold_ms * interval '1 millisecond', case when ord in (select ord from begun) then now() end
+        jid, type, content, case when send_at is null then 'pending' else 'scheduled' end, job_id, client_message_id,
+        track_id, metadata, delay_ms, send_at, coalesce(send_at, now()) + hold_ms * interval '1 millisecond', case when ord in (select ord from begun) then now() end
       from accepted
     )`;
 
@@ -217,6 +219,11 @@ const CHATTED = sql`
 const WAITING_IN_CHAT = sql`
   select j.id from job j where j.lane = a.lane and j.grp = a.jid and j.prio = 1 and j.ref ->> 'do' = 'send' offset 0`;
 
+/** A scheduled send waits in this group, in which it holds up no other send of its chat. */
+export function scheduledGroup(message: number | ""): string {
+  return singleJobGroup(`message:${message}`);
+}
+
 /** The order is sync, async, campaign. A campaign's message has its own job group: it waits for no other. */
 const QUEUED = sql`
     overtaken as (
@@ -230,12 +237,13 @@ const QUEUED = sql`
       update job set prio = 0 where id in (select id from overtaken)
     ), queued as (
       insert into job (lane, prio, pos, grp, run_at, ref)
-      select a.lane, case when a.origin = 'campaign' then 2 when exists (
+      select a.lane, case when a.origin = 'campaign' then 2 when a.send_at is null and exists (
           select from accepted s where s.mode = 'sync' and s.lane = a.lane and s.jid = a.jid and s.ord >= a.ord
-        ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id else a.jid end,
-        coalesce(a.run_at, now()),
+        ) then 0 else 1 end, a.id, case when a.origin = 'campaign' then 'campaign:' || a.id
+          when a.send_at is not null then ${sql.lit(scheduledGroup(""))} || a.id else a.jid end,
+        coalesce(a.send_at, a.run_at, now()),
         jsonb_strip_nulls(jsonb_build_object('do', 'send', 'message', a.id, 'awaited_by', a.awaited_by,
-          'trace', a.trace))
+          'trace', a.trace, 'scheduled', case when a.send_at is not null then true end))
       from accepted a order by a.ord
       returning id, pos, prio, run_at
     )`;
@@ -256,7 +264,7 @@ const URGENT = sql`
 const FIRST_OF_CHAT = sql`
     first_of_chat as materialized (
       select a.ord from accepted a join urgent u on u.lane = a.lane
-      where a.origin <> 'campaign' and a.run_at is null
+      where a.origin <> 'campaign' and a.run_at is null and a.send_at is null
         and cardinality(u.grps) < ${sql.lit(MOST_URGENT)} and a.jid <> all(u.grps)
         and not exists (${WAITING_IN_CHAT})
         and not exists (select from accepted s where s.lane = a.lane and s.jid = a.jid and s.ord < a.ord)

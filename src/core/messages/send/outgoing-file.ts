@@ -130,6 +130,7 @@ export async function deleteOrphanedOutgoing(db: Db): Promise<void> {
   await sql`
     delete from outgoing_media o where created_at < now() - ${ORPHAN_AFTER_MS} * interval '1 millisecond'
       and not exists (select from message m where m.status = 'pending' and m.content ->> 'upload' = o.id)
+      and not exists (select from message m where m.status = 'scheduled' and m.content ->> 'upload' = o.id)
       and not exists (select from media f where f.upload = o.id)
       ${sql.join(
         statementHooks().fileUses.map((isUsed) => sql`and not ${isUsed(sql`o.id`)}`),

@@ -18,6 +18,7 @@ import {
   type SendInput,
 } from "./prepare/read-content.ts";
 import type { ForwardOptions } from "./prepare/read-forwarded.ts";
+import { readSchedule } from "./prepare/read-schedule.ts";
 import {
   type RememberedInstances,
   requireConnected,
@@ -67,6 +68,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const { instance_id, kind, input, mode, origin, idempotency, trace } = command;
   if (mode === "async") await requireQueue(deps);
   else await requireSessionNode(deps);
+  const schedule = await readSchedule(deps.db, instance_id, input);
   const quoted = await findQuoted(deps.db, instance_id, kind, input);
   const country = await deps.findCountry({ instance_id }, phonesOf(input));
   const recipient = readRecipient(kind, input, quoted, country);
@@ -93,6 +95,7 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
     track_id: input.track_id ?? null,
     metadata: input.metadata ?? null,
     delay_ms: input.delay ?? 0,
+    schedule,
     idempotency,
     trace,
   };

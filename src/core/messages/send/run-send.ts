@@ -21,6 +21,7 @@ import {
   waitForReceipt,
   withdrawSend,
 } from "./run/end-send.ts";
+import { isScheduled, releaseDueSends } from "./run/release-due-sends.ts";
 import { SendCircuitBreakers } from "./run/send-circuit-breakers.ts";
 import type { SendContext, SendRunnerDeps, SendRunnerOptions } from "./run/send-context.ts";
 import { holdUntilUnlocked, SEND_HOLDS } from "./run/send-holds.ts";
@@ -60,6 +61,7 @@ export function createSendRunner(options: SendRunnerOptions): SendRunner {
   const deps = createDeps(options);
   return {
     async run(job) {
+      if (isScheduled(job)) return releaseDueSends(deps, job);
       const slot = deps.throttle.tryAcquire(job.lane.id);
       return slot ? runInSlot(deps, job, slot, () => runSend(deps, job, slot)) : NOT_YET;
     },

@@ -84,6 +84,13 @@ export const SEND_ERROR = {
     message: SANDBOX_OFF,
     retryable: false,
   },
+  cancelled: {
+    code: "CANCELLED",
+    reason: "cancelled",
+    params: {},
+    message: "The scheduled message was cancelled.",
+    retryable: false,
+  },
   notSupported: {
     code: "NOT_SUPPORTED",
     reason: "not_supported",

@@ -106,7 +106,7 @@ export async function loadAndSubmitSends(
         coalesce(${sendDeadlineSql(holdMs)} < now(), false) as is_overdue,
         (extract(epoch from now() - m.submitted_at) * 1000)::float8 as unknown_outcome_ms,
         coalesce(i.connected_at > m.submitted_at, false) as is_reconnected,
-        m.origin <> 'campaign' and m.created_at < now() - ${holdMs} * interval '1 millisecond' as is_stale,
+        m.origin <> 'campaign' and greatest(m.created_at, m.send_at) < now() - ${holdMs} * interval '1 millisecond' as is_stale,
         ${HOLD_COLUMNS}
       from message m join instance i on i.id = m.instance_id join account a on a.id = i.account_id
       where m.id in (select id from input)

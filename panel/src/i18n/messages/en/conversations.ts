@@ -30,6 +30,7 @@ export const conversations = {
       unread: "{count, plural, =0 {marked as unread} one {# unread message} other {# unread messages}}",
     },
     status: {
+      scheduled: "Scheduled",
       pending: "Waiting to be sent",
       sent: "Sent",
       delivered: "Delivered",

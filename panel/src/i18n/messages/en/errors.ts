@@ -128,6 +128,7 @@ export const errors = {
       not_supported: "The session cannot do this.",
       discarded: "It was pending in the backup that the gateway was restored from, and an operator discarded it.",
       anonymised: "The data was anonymised before the message was sent.",
+      cancelled: "The scheduled message was cancelled.",
       new_chats_locked: "WhatsApp does not let this number start new chats for a while.",
       recipient_not_found: "The number is not on the network.",
       not_a_member: "The instance is not in this group, or there is no such group.",

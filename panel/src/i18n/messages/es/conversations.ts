@@ -30,6 +30,7 @@ export const conversations = {
       unread: "{count, plural, =0 {marcado como no leído} one {# mensaje sin leer} other {# mensajes sin leer}}",
     },
     status: {
+      scheduled: "Programado",
       pending: "Pendiente de envío",
       sent: "Enviado",
       delivered: "Entregado",

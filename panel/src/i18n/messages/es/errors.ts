@@ -127,6 +127,7 @@ export const errors = {
       not_supported: "La sesión no puede hacerlo.",
       discarded: "Estaba pendiente en la copia restaurada, y el operador lo descartó.",
       anonymised: "Los datos se anonimizaron antes de enviar el mensaje.",
+      cancelled: "El mensaje programado se canceló.",
       new_chats_locked: "WhatsApp no permite por ahora que este número empiece chats nuevos.",
       recipient_not_found: "El número no está en la red.",
       not_a_member: "La instancia no está en este grupo, o el grupo no existe.",

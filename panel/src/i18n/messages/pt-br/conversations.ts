@@ -30,6 +30,7 @@ export const conversations = {
       unread: "{count, plural, =0 {marcada como não lida} one {# mensagem não lida} other {# mensagens não lidas}}",
     },
     status: {
+      scheduled: "Agendada",
       pending: "Aguardando envio",
       sent: "Enviada",
       delivered: "Entregue",

@@ -127,6 +127,7 @@ export const errors = {
       not_supported: "A sessão não pode fazer isto.",
       discarded: "Estava pendente no backup restaurado, e o operador descartou o envio.",
       anonymised: "Os dados foram anonimizados antes do envio da mensagem.",
+      cancelled: "A mensagem agendada foi cancelada.",
       new_chats_locked: "O WhatsApp não deixa este número começar conversas novas por enquanto.",
       recipient_not_found: "O número não está na rede.",
       not_a_member: "A instância não está neste grupo, ou o grupo não existe.",

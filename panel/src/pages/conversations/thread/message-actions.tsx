@@ -56,12 +56,13 @@ export function MessageActions({
 
 type ListProps = ActionDeps & { message: Message; close(): void };
 
+const NOT_SENT: ReadonlySet<Message["status"]> = new Set(["scheduled", "pending", "failed", "cancelled"]);
+
 function ActionList({ message, close, ...deps }: ListProps) {
   const t = useTranslations("conversations.actions");
   const text = message.text ?? message.caption;
   const isDeleted = message.deleted_at !== null;
-  const isSent =
-    message.status !== "pending" && message.status !== "failed" && message.status !== "cancelled";
+  const isSent = !NOT_SENT.has(message.status);
   const isEditable =
     message.from_me && text !== null && Date.now() - Date.parse(message.timestamp) < EDITABLE_MS;
   const copy = text !== null && navigator.clipboard !== undefined;

@@ -69,7 +69,8 @@ async function findStuck(db: Db): Promise<StuckSend[]> {
     join message m on m.id = (j.ref ->> 'message')::bigint
     where (i.removed_at is not null or i.status in ('logged_out', 'banned')
         or (i.jid is null and i.status <> 'connected') or ${isSandboxOffSql})
-      and m.outcome_at is null and (m.origin <> 'campaign' or m.submitted_at is not null or i.removed_at is not null)
+      and m.outcome_at is null and (m.status <> 'scheduled' or i.removed_at is not null)
+      and (m.origin <> 'campaign' or m.submitted_at is not null or i.removed_at is not null)
     order by m.id limit ${AT_ONCE}`.execute(db);
   return rows;
 }
