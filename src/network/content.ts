@@ -86,6 +86,7 @@ export interface MediaContent {
   ptv?: boolean;
   /** Phones show or play it only once. */
   view_once?: boolean;
+  album?: AlbumItem;
   /** A sticker that moves. */
   is_animated?: boolean;
   /** Of a PDF. */
@@ -94,6 +95,19 @@ export interface MediaContent {
   bytes?: Uint8Array;
   /** Inbound: the data from which `downloadMedia` fetches the file; plain data that only the driver reads. */
   ref?: unknown;
+}
+
+/** A file that phones show together with others. */
+export interface AlbumItem {
+  /** Of the message that holds the items together; the log does not have it. */
+  id: MessageId;
+  /** From 0, as the sender says. */
+  position?: number;
+  /** Outbound: how many of each the album has. */
+  images?: number;
+  videos?: number;
+  /** Outbound, with the first item: the messages of the others. */
+  others?: MessageId[];
 }
 
 export interface LocationContent {

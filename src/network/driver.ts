@@ -18,6 +18,7 @@ import type {
 
 export type {
   AdReferral,
+  AlbumItem,
   ChoiceContent,
   ContactCard,
   ContactContent,

@@ -127,6 +127,13 @@ export function describeReceiving(story: DriverStory): void {
       );
     });
 
+    it("reports the items of an album with the album and their places in it", async () => {
+      const listener = await story.pair();
+      const album = { id: "3EB0A1B0" as MessageId, position: 1 };
+      const sent = await story.stage.contact.sendMessage({ ...PICTURE, album });
+      expect((await listener.message(sent)).content).toMatchObject({ media_type: "image", album });
+    });
+
     it("reports a reply with what it quotes", async () => {
       const listener = await story.pair();
       const id = await story.send(listener, text("Red or blue?"));

@@ -97,6 +97,23 @@ export function describeSending(story: DriverStory): void {
       expect(Buffer.from((await story.stage.contact.file(id)) ?? [])).toEqual(Buffer.from(DOT));
     });
 
+    it("delivers the items of an album in their order", async () => {
+      const listener = await story.pair();
+      const album = { id: newMessageId(), images: 3, videos: 0 };
+      const ids: MessageId[] = [];
+      for (const position of [0, 1, 2])
+        ids.push(await story.send(listener, { ...PICTURE, album: { ...album, position } }));
+      const items = await eventually(async () => {
+        const found = (await story.stage.contact.observed()).flatMap((one) =>
+          one.type === "message" && one.content.kind === "media" ? [one] : [],
+        );
+        expect(found).toHaveLength(3);
+        return found;
+      });
+      expect(items.map(({ id }) => id)).toEqual(ids);
+      for (const { content } of items) expect(content).toMatchObject({ album: { id: album.id } });
+    });
+
     it("delivers a reply with what it quotes", async () => {
       const listener = await story.pair();
       const asked = await story.stage.contact.sendMessage(text("Which one?"));

@@ -43,7 +43,14 @@ export interface SaidMedia {
   gif_playback?: boolean;
   is_animated?: boolean;
   view_once?: boolean;
+  album?: SaidAlbum;
   bytes?: Uint8Array;
+}
+
+/** The message that holds the items of an album together, and the place of an item. */
+export interface SaidAlbum {
+  id: string;
+  position?: number;
 }
 
 /** A quote from the point of view of the person who writes or sees the reply. */

@@ -5,7 +5,7 @@ import {
   type WireMessage,
 } from "../../src/network/whatsapp/baileys-fixes/keep-later-fields.ts";
 import { readVcard } from "../../src/platform/text/read-vcard.ts";
-import type { SaidMedia, SaidPoll, SaidQuote, SentContent } from "./control.ts";
+import type { SaidAlbum, SaidMedia, SaidPoll, SaidQuote, SentContent } from "./control.ts";
 import type { FilePart, StoredFile } from "./media-store.ts";
 
 const MEDIA_FIELD = {
@@ -57,6 +57,7 @@ export function toMessage(
           ...(said.view_once && { viewOnce: true }),
           contextInfo,
         },
+        ...(said.album && { messageContextInfo: { messageAssociation: toAssociation(said.album) } }),
       };
     case "poll":
       return writePoll(said, contextInfo);
@@ -103,6 +104,20 @@ function seenPoll(message: WireMessage): SaidPoll | undefined {
     };
   }
   return undefined;
+}
+
+const { MEDIA_ALBUM } = proto.MessageAssociation.AssociationType;
+
+const toAssociation = ({ id, position }: SaidAlbum): proto.IMessageAssociation => ({
+  associationType: MEDIA_ALBUM,
+  parentMessageKey: { id, fromMe: true },
+  messageIndex: position,
+});
+
+function albumOf({ messageContextInfo }: proto.IMessage): SaidAlbum | undefined {
+  const { associationType, parentMessageKey, messageIndex } = messageContextInfo?.messageAssociation ?? {};
+  if (associationType !== MEDIA_ALBUM || !parentMessageKey?.id) return undefined;
+  return { id: parentMessageKey.id, ...(messageIndex != null && { position: messageIndex }) };
 }
 
 const PAYLOAD = Symbol("bytes in place of the fields");
@@ -152,7 +167,8 @@ export function fromMessage(message: proto.IMessage, isMe: (jid: string) => bool
   const mentions = context?.mentionedJid?.length ? { mentions: context.mentionedJid } : {};
   const { isForwarded, forwardingScore } = context ?? {};
   const forwarded = isForwarded === true && { forwarded: { score: forwardingScore ?? 0 } };
-  return { ...said, ...(quoted && { quoted }), ...mentions, ...forwarded };
+  const album = albumOf(message);
+  return { ...said, ...(quoted && { quoted }), ...mentions, ...forwarded, ...(album && { album }) };
 }
 
 function bare(inner: proto.IMessage): SentContent {

@@ -20,6 +20,8 @@ export type WebhookMessage = {
   /** The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`. */
   mentioned: Array<Person>;
   media: MessageFile | null;
+  /** Present if phones show the file in an album. */
+  album?: AlbumItem;
   location: unknown;
   contacts: unknown;
   /** A reply to buttons, a list or a form. */
@@ -64,6 +66,13 @@ type AdReferral = {
   /** Meta's id of the click. */
   ctwa_clid: string | null;
   ref: string | null;
+};
+
+type AlbumItem = {
+  /** The same for all items. */
+  id: string;
+  /** From 0; null: the sender does not say it. */
+  position: number | null;
 };
 
 type Choice = {

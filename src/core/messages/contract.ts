@@ -239,6 +239,18 @@ const mediaFields = {
     .describe("true: phones show or play it only once. For an image, a video or a voice note."),
 };
 
+const albumItem = named(
+  "NewAlbumItem",
+  z.strictObject({
+    url: mediaFields.url,
+    base64: mediaFields.base64,
+    type: z.enum(["image", "video"]).optional(),
+    mime_type: mimeType.optional(),
+    file_name: mediaFields.file_name,
+    caption: mediaFields.caption,
+  }),
+);
+
 /** Names of a file that also say its type. */
 const STICKERS = ["sticker", "Sticker", "stickerMessage.image"];
 const VOICE_NOTES = ["audio", "Audio", "audioMessage.audio"];
@@ -386,6 +398,22 @@ const assumed_country = z
   .optional()
   .describe("Present if the number had no country code: the `default_country` that completed it.");
 
+const sentItems = z
+  .array(
+    named(
+      "SentAlbumItem",
+      z.object({
+        message_id: z.string(),
+        id: z.number().int(),
+        status: z.string(),
+        ...conversion,
+        error: z.object({ code: z.string(), message: z.string() }).optional(),
+      }),
+    ),
+  )
+  .optional()
+  .describe("The messages of an album, in order. One whose outcome is not known yet is `pending`.");
+
 const sentMessage = named(
   "SentMessage",
   z.object({
@@ -398,6 +426,7 @@ const sentMessage = named(
     ...conversion,
     ...sentPoll,
     assumed_country,
+    items: sentItems,
   }),
 );
 
@@ -421,6 +450,7 @@ const accepted = {
       ...conversion,
       ...sentPoll,
       assumed_country,
+      items: sentItems,
     }),
   ),
   beside: z.object(queued),
@@ -557,6 +587,15 @@ export const message = named(
         "The people in `mentions` with all known addresses. The text contains one of the addresses after an `@`.",
       ),
     media: media.nullable(),
+    album: named(
+      "AlbumItem",
+      z.object({
+        id: z.string().describe("The same for all items."),
+        position: z.number().int().nullable().describe("From 0; null: the sender does not say it."),
+      }),
+    )
+      .optional()
+      .describe("Present if phones show the file in an album."),
     location: z.unknown(),
     contacts: z.unknown(),
     choice: choice.nullable().describe("A reply to buttons, a list or a form."),
@@ -705,7 +744,8 @@ export const messagesContract = {
   sendMedia: route({
     http: "POST /api/v1/instances/:id/send-media",
     requiresBody: true,
-    summary: "Send an image, video, audio, voice note, sticker or document by address, base64 or upload",
+    summary:
+      "Send a file by address, base64 or upload: image, video, audio, voice note, sticker or document; or an album",
     ...send,
     cost: 5,
     upload: "file",
@@ -713,7 +753,17 @@ export const messagesContract = {
     aliases: { ...sendAliases, ...mediaAliases, caption: captionAliases },
     refuses: REFUSED_FIELDS.media,
     implies: impliedByFile,
-    input: z.object({ id: instanceId, ...sendFields, ...mediaFields }),
+    input: z.object({
+      id: instanceId,
+      ...sendFields,
+      ...mediaFields,
+      items: z
+        .array(albumItem)
+        .min(2)
+        .max(30)
+        .optional()
+        .describe("An album of images and videos, in place of one file. Nothing is sent if one is refused."),
+    }),
   }),
   sendLocation: route({
     http: "POST /api/v1/instances/:id/send-location",

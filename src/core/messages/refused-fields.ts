@@ -200,7 +200,12 @@ const AS_TYPE: RefusedFields = {
   ),
 };
 
-const ALBUM = refuseAll("is not supported: send one file per request", "items", "files", "medias");
+const ALBUM = refuseAll(
+  "is not a field of this send. Send an album as items of send-media",
+  "files",
+  "medias",
+);
+const NO_ALBUM = refuseAll("is not supported here: send an album with send-media", "items");
 
 const VIEW_ONCE_NAMES = ["view_once", "isViewOnce", "asViewOnce", "sendAsViewOnce"];
 
@@ -245,7 +250,7 @@ export const REFUSED_FIELDS = {
   contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS, ...NEVER_ONCE },
   reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE, ...NEVER_ONCE },
   poll: { ...OF_POLL, ...OWN_ID, ...NEVER_ONCE },
-  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...LIVE, ...MORE_CARDS, ...ONCE_MISSPELT },
+  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...NO_ALBUM, ...LIVE, ...MORE_CARDS, ...ONCE_MISSPELT },
 } as const;
 
 const FOR_WHOM = "send for_everyone, which is true unless only the phone shall lose the message";

@@ -184,6 +184,7 @@ export function toMessageView(row: MessageRow) {
     mentions: content.mentions ?? [],
     mentioned: toMentioned(content),
     media: content.kind === "media" ? toMediaView(row, content) : null,
+    ...toAlbumView(content),
     location: content.kind === "location" ? toLocationView(content) : null,
     contacts: content.kind === "contact" ? [content, ...(content.more ?? [])].map(toCardView) : null,
     choice: content.kind === "text" ? (content.choice ?? null) : null,
@@ -237,6 +238,12 @@ export function toConversationView(row: MessageRow) {
 function toMentioned({ mentioned, mentions = [] }: LoggedContent): Mentioned[] {
   if (mentioned) return mentioned;
   return mentions.map((jid) => ({ jid, lid: isLidJid(jid) ? jid : null, phone: phoneOfJid(jid) }));
+}
+
+function toAlbumView(content: LoggedContent) {
+  if (content.kind !== "media" || !content.album) return {};
+  const { id, position } = content.album;
+  return { album: { id, position: position ?? null } };
 }
 
 function toLocationView({ latitude, longitude, name, address }: LocationContent) {

@@ -72,6 +72,25 @@ describe("a scheduled message", () => {
     expect(await sentTexts("first in time", "second in time")).toEqual(["first in time", "second in time"]);
   });
 
+  test("sends all items of an album at its time, in their order", async () => {
+    const { client, id } = story.sales;
+    const captions = ["Sunrise", "Noon", "Sunset"];
+    const items = captions.map((caption) => ({ base64: inBase64(SAMPLE.png), caption }));
+    const { data } = await client.sendMedia({
+      id,
+      number: story.friend.phone,
+      items,
+      send_at: fromNow(MINUTE),
+    });
+    const accepted = data.items ?? [];
+    expect(accepted.map(({ status }) => status)).toEqual(["scheduled", "scheduled", "scheduled"]);
+    await story.gateway.advance(MINUTE);
+    for (const { message_id } of accepted)
+      expect((await story.outcome(message_id)).event).toBe("message.sent");
+    const seen = await story.ledger({ action: "send" });
+    expect(seen.flatMap(({ content }) => content?.caption ?? [])).toEqual(captions);
+  });
+
   test("keeps its file for months and sends it", async () => {
     const { client, id } = story.sales;
     const file = { number: story.friend.phone, base64: inBase64(SAMPLE.png) };

@@ -1,32 +1,26 @@
 import type { Engine } from "../../../engine/engine.ts";
-import { retryUntilCommitted } from "../../../engine/retry-until-committed.ts";
 import { newMessageId, phoneOfJid } from "../../../network/jid.ts";
 import type { Db } from "../../../platform/db/database.ts";
-import { isBackendKnown } from "../../../platform/db/unknown-commit-outcome.ts";
 import { faultPoint } from "../../../platform/fault-point.ts";
 import { GatewayError } from "../../../platform/gateway-error.ts";
-import { withTimeout } from "../../../platform/limits/with-timeout.ts";
 import type { TraceParent } from "../../../platform/tracing/trace-parent.ts";
 import { inSpan, type NewSpan, traceParentOf } from "../../../platform/tracing/tracing.ts";
 import { ulid } from "../../../platform/ulid.ts";
 import type { ConversationRef, Conversations, NumberResolver, Recipient } from "../../contacts/contacts.ts";
-import type { StoredContent } from "../log/message-view.ts";
+import type { LoggedContent, StoredContent } from "../log/message-view.ts";
+import { acceptInPlace } from "./accept-in-place.ts";
 import { findLateMessage, isInsertUnknown, requireLateMessage } from "./find-late-message.ts";
-import type { InsertedMessage, MessageInserter, NewMessage } from "./insert-messages.ts";
+import {
+  type InsertedMessage,
+  insertAlbum,
+  type MessageInserter,
+  type NewMessage,
+} from "./insert-messages.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
 import type { IdempotencyKey } from "./prepare/idempotency-key.ts";
 import type { Schedule } from "./prepare/read-schedule.ts";
-import type { SendReservation, SendRunner } from "./run-send.ts";
+import type { SendRunner } from "./run-send.ts";
 import type { SendingInstance } from "./sending-instance.ts";
-import { toSendRow } from "./submit-accepted.ts";
-import { clearSubmitted } from "./submit-sends.ts";
-
-interface AcceptInPlaceOptions {
-  db: Db;
-  engine: Engine;
-  inserter: MessageInserter;
-  ackTimeoutMs: number;
-}
 
 /** A checked and parsed send, as `prepareSend` returns it. */
 export interface SendRequest {
@@ -35,6 +29,8 @@ export interface SendRequest {
   readInstance?: () => Promise<SendingInstance>;
   recipient: Recipient;
   content: StoredContent;
+  /** The other items of an album, of which `content` is the first. */
+  others?: StoredContent[];
   mode: "sync" | "async";
   origin: NewMessage["origin"];
   client_message_id: string | null;
@@ -60,7 +56,13 @@ export interface AcceptSendOptions {
   ackTimeoutMs: number;
 }
 
-export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & { id: number };
+export type AcceptedSend = Pick<NewMessage, "message_id" | "job_id"> & {
+  id: number;
+  /** The other items of an album. */
+  others?: AcceptedItem[];
+};
+
+export type AcceptedItem = Pick<NewMessage, "message_id"> & { id: number; content: LoggedContent };
 
 /**
  * Accepts a send as a row and a job in one commit, and begins it in the same commit if it need not wait.
@@ -99,10 +101,10 @@ async function acceptOrDrop(
 ): Promise<AcceptedSend | undefined> {
   const accepted = await commit(options, request).catch(async (error: unknown) => {
     // A send that may have been accepted still needs its file.
-    if (!isAcceptUnknown(error)) await dropFileOf(options.db, request.content);
+    if (!isAcceptUnknown(error)) await dropFilesOf(options.db, request);
     throw error;
   });
-  if (!accepted) await dropFileOf(options.db, request.content);
+  if (!accepted) await dropFilesOf(options.db, request);
   return accepted;
 }
 
@@ -111,6 +113,8 @@ async function commit(options: AcceptSendOptions, request: SendRequest): Promise
   const begun = await beginAtOnce(options, request, conversation);
   if (begun) return begun;
   const instance = (await request.readInstance?.()) ?? request.instance;
+  const { others = [] } = request;
+  if (others.length > 0) return acceptAlbum(options, { ...request, instance, others }, conversation);
   const message = toMessage(options, { ...request, instance }, conversation);
   const inserted = await accept(options, message);
   if (!inserted) return undefined;
@@ -118,6 +122,52 @@ async function commit(options: AcceptSendOptions, request: SendRequest): Promise
   if (inserted.job) options.engine.dispatch([inserted.job]);
   else options.engine.wake([message.lane]);
   return toAccepted(message, inserted);
+}
+
+/** Accepts all items in one commit; the lane then sends them in their order. */
+async function acceptAlbum(
+  options: AcceptSendOptions,
+  { others: items, ...request }: SendRequest & { others: StoredContent[] },
+  conversation: ConversationRef,
+): Promise<AcceptedSend | undefined> {
+  const { db, engine, ackTimeoutMs } = options;
+  const rest = { ...request, idempotency: null, client_message_id: null, delay_ms: 0 };
+  const others = items.map((content) => toMessage(options, { ...rest, content }, conversation));
+  const message = toMessage(options, request, conversation);
+  const { content } = message;
+  if (content.kind === "media" && content.album)
+    content.album.others = others.map(({ message_id }) => message_id);
+  const ids = await insertAlbum(db, message, others).catch(async (error: unknown) => {
+    if (!isInsertUnknown(error)) throw error;
+    const giveUpAt = performance.now() + ackTimeoutMs;
+    const found = await findLateMessage(db, message, error, () => performance.now() < giveUpAt);
+    requireLateMessage(found, message, error);
+    return findIds(db, [message, ...others]);
+  });
+  if (!ids) return undefined;
+  faultPoint("accept:after-commit");
+  engine.wake([message.lane]);
+  const [id = 0, ...otherIds] = ids.map((one) => one.id);
+  return {
+    ...toAccepted(message, { id }),
+    others: others.map(({ message_id, content }, at) => ({ message_id, content, id: otherIds[at] ?? 0 })),
+  };
+}
+
+/** The row numbers of messages that were accepted together, in their order. */
+async function findIds(db: Db, messages: readonly NewMessage[]): Promise<{ id: number }[]> {
+  const [{ instance_id = 0 } = {}] = messages;
+  return db
+    .selectFrom("message")
+    .select("id")
+    .where("instance_id", "=", instance_id)
+    .where(
+      "message_id",
+      "in",
+      messages.map(({ message_id }) => message_id),
+    )
+    .orderBy("id")
+    .execute();
 }
 
 /** Undefined: nothing is accepted, since the send must wait for its job or its instance has changed. */
@@ -147,8 +197,9 @@ export function isAcceptUnknown(error: unknown): boolean {
   return error instanceof GatewayError && error.code === "SEND_TIMEOUT";
 }
 
-async function dropFileOf(db: Db, content: StoredContent): Promise<void> {
-  if (content.kind === "media" && content.upload) await deleteOutgoing(db, [content.upload]).catch(() => {});
+async function dropFilesOf(db: Db, { content, others = [] }: SendRequest): Promise<void> {
+  const uploads = [content, ...others].flatMap((one) => (one.kind === "media" && one.upload) || []);
+  await deleteOutgoing(db, uploads).catch(() => {});
 }
 
 /** The network's address, as far as it is known. */
@@ -172,7 +223,15 @@ async function conversationOf(
 
 function toMessage(
   { engine, sendHoldMs, ackTimeoutMs }: AcceptSendOptions,
-  { instance, readInstance: _read, recipient: _recipient, delay_ms, schedule, ...request }: SendRequest,
+  {
+    instance,
+    readInstance: _read,
+    recipient: _recipient,
+    others: _others,
+    delay_ms,
+    schedule,
+    ...request
+  }: SendRequest,
   conversation: ConversationRef,
 ): NewMessage {
   const { content, mode } = request;
@@ -190,8 +249,14 @@ function toMessage(
     delay_ms: delay_ms || null,
     ...(mode === "sync" && { awaited_by: engine.node.id }),
     send_at: schedule?.send_at,
-    hold_ms: (schedule?.hold_ms ?? (mode === "async" ? sendHoldMs : ackTimeoutMs)) + delay_ms,
+    hold_ms:
+      (schedule?.hold_ms ?? (mode === "async" ? sendHoldMs : ackTimeoutMs * itemsUntil(content))) + delay_ms,
   };
+}
+
+/** How many messages of an album are sent until this one is. */
+export function itemsUntil(content: LoggedContent): number {
+  return (content.kind === "media" && content.album?.position ? content.album.position : 0) + 1;
 }
 
 async function accept(options: AcceptSendOptions, message: NewMessage): Promise<InsertedMessage | undefined> {
@@ -205,62 +270,4 @@ async function accept(options: AcceptSendOptions, message: NewMessage): Promise<
     const { id } = requireLateMessage(found, message, error);
     return { id, job: undefined, submitted: undefined };
   }
-}
-
-/**
- * Accepts a send, and begins it in its reserved place if the same statement could submit it. Undefined: nothing
- * is accepted.
- */
-async function acceptInPlace(
-  options: AcceptInPlaceOptions,
-  message: NewMessage,
-  place: SendReservation,
-): Promise<Pick<InsertedMessage, "id"> | undefined> {
-  let inserted: InsertedMessage | undefined;
-  try {
-    inserted = await options.inserter.write({ ...message, owner: place.owner });
-  } catch (error) {
-    if (isInsertUnknown(error)) return findInPlace(options, message, place, error);
-    place.cancel();
-    throw error;
-  }
-  if (inserted) faultPoint("accept:after-commit");
-  if (inserted?.job && inserted.submitted) {
-    faultPoint("accept:before-run");
-    place.run(inserted.job, toSendRow({ ...message, id: inserted.id }, inserted.submitted));
-  } else {
-    place.cancel();
-  }
-  return inserted;
-}
-
-/** Keeps the place, perhaps for longer than the caller waits, until the commit has arrived or cannot arrive. */
-async function findInPlace(
-  options: AcceptInPlaceOptions,
-  message: NewMessage,
-  place: SendReservation,
-  cause: unknown,
-): Promise<{ id: number }> {
-  const found = withdrawLate(options, message, place, cause).finally(() => place.cancel());
-  return requireLateMessage(await withTimeout(found, options.ackTimeoutMs), message, cause);
-}
-
-/**
- * Lets the lane run a late send as one that has not begun: nothing has gone out from its place. If the lane is
- * lost meanwhile, the next owner treats the send as one with an unknown outcome.
- */
-async function withdrawLate(
-  { db, engine, ackTimeoutMs }: AcceptInPlaceOptions,
-  message: NewMessage,
-  { lane, owner }: SendReservation,
-  cause: unknown,
-): Promise<{ id: number } | null | undefined> {
-  const giveUpAt = isBackendKnown(cause) ? Number.POSITIVE_INFINITY : performance.now() + ackTimeoutMs;
-  const isOwned = () => engine.findOwnedLane(lane.kind, lane.key)?.epoch === lane.epoch;
-  const found = await findLateMessage(db, message, cause, () => isOwned() && performance.now() < giveUpAt);
-  if (!found) return found;
-  await retryUntilCommitted(engine, lane, () => clearSubmitted(db, owner.node, lane, found.id)).catch(
-    () => {},
-  );
-  return found;
 }

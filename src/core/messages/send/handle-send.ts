@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import type { z } from "zod";
 import { createBatchLoader } from "../../../engine/batch-queue.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import {
@@ -19,13 +18,9 @@ import {
 import type { Route } from "../../../platform/http/route.ts";
 import type { Conversations, Recipient } from "../../contacts/contacts.ts";
 import { recordEvents } from "../../events/events.ts";
-import type { messagesContract } from "../contract.ts";
 import { failedEvent } from "../log/message-events.ts";
-import { type LoggedContent, type MessageRow, selectMessages } from "../log/message-view.ts";
-import { askIdOf } from "../polls/answer-by-text.ts";
-import { pollOf } from "../polls/record-vote.ts";
-import { type AcceptedSend, acceptSend, isAcceptUnknown, type SendRequest } from "./accept-send.ts";
-import { conversionOf } from "./conversion-of.ts";
+import { type MessageRow, selectMessages } from "../log/message-view.ts";
+import { type AcceptedItem, acceptSend, isAcceptUnknown, itemsUntil } from "./accept-send.ts";
 import { createMessageInserter, type MessageInserter } from "./insert-messages.ts";
 import type { MessageOutcome, OutcomeWatch } from "./outcome/outcome-watch.ts";
 import { deleteOutgoing } from "./outgoing-file.ts";
@@ -33,7 +28,14 @@ import { findEarlierMessage, idempotencyOf } from "./prepare/idempotency-key.ts"
 import type { ContentKind, SendInput } from "./prepare/read-content.ts";
 import { type PrepareSendDeps, prepareSend, queueUnavailable, type SendCommand } from "./prepare-send.ts";
 import type { SendRunner } from "./run-send.ts";
-import { SEND_ERROR, sendErrorToGatewayError } from "./send-error.ts";
+import { SEND_ERROR } from "./send-error.ts";
+import {
+  acceptedResponse,
+  albumResponse,
+  type SendResponse,
+  type SentData,
+  sentResponse,
+} from "./send-response.ts";
 import { type ReadInstance, rememberInstances } from "./sending-instance.ts";
 
 export interface HandleSendDeps extends Omit<PrepareSendDeps, "instances"> {
@@ -44,9 +46,6 @@ export interface HandleSendDeps extends Omit<PrepareSendDeps, "instances"> {
   sendHoldMs: number;
   ackTimeoutMs: number;
 }
-
-type SentData = z.input<(typeof messagesContract)["sendText"]["output"]>;
-type SendResponse = OkResponse<SentData> | AcceptedResponse;
 
 /** The request of any send route. */
 export type SendRequestContext = Omit<HandlerRequest<Route>, "input"> & { input: SendInput };
@@ -97,10 +96,11 @@ async function handleSend(deps: HandlerDeps, command: SendCommand): Promise<Send
   const request = await prepareSend(deps, command);
   const accepted = await acceptSend(deps, request);
   if (!accepted) return replay(deps, (await findFirst(deps, command)) ?? refuseForNow(), command);
+  const { content, delay_ms } = request;
   const response =
     command.mode === "async"
-      ? acceptedResponse({ ...accepted, ...request, send_at: request.schedule?.send_at })
-      : await responseAfterOutcome(deps, { ...accepted, ...request });
+      ? acceptedResponse({ ...accepted, content, send_at: request.schedule?.send_at })
+      : await responseAfterOutcomes(deps, [{ ...accepted, content }, ...(accepted.others ?? [])], delay_ms);
   return withCountry(response, request.recipient);
 }
 
@@ -140,78 +140,66 @@ async function replay(
   { mode, input }: SendCommand,
 ): Promise<SendResponse> {
   const headers = { "idempotent-replayed": "true" };
+  const others = await findOtherItems(deps.db, row);
   const { status, send_at, job_id } = row;
   if (mode === "async")
     return acceptedResponse(
-      { ...row, job_id: job_id ?? "", send_at: status === "scheduled" ? send_at : undefined },
+      {
+        ...row,
+        job_id: job_id ?? "",
+        send_at: status === "scheduled" ? send_at : undefined,
+        ...(others && { others }),
+      },
       headers,
     );
-  if (row.outcome_at !== null) return sentResponse(row, row.content, headers);
-  const isInProgress = row.mode === "sync" && row.deadline !== null && row.deadline > new Date();
-  if (isInProgress) return refuseForNow();
-  return responseAfterOutcome(deps, { ...row, delay_ms: input.delay ?? 0 }, headers);
+  const rows: [MessageRow, ...MessageRow[]] = [row, ...(others ?? [])];
+  if (rows.some(isInProgress)) return refuseForNow();
+  return responseAfterOutcomes(deps, rows, input.delay ?? 0, headers);
 }
 
-/** `send_at`: the message is scheduled. */
-type AcceptedMessage = AcceptedSend &
-  Pick<MessageRow, "content"> & { send_at?: MessageRow["send_at"] | undefined };
+function isInProgress({ outcome_at, mode, deadline }: MessageRow): boolean {
+  return outcome_at === null && mode === "sync" && deadline !== null && deadline > new Date();
+}
 
-function acceptedResponse(
-  { id, message_id, job_id, content, send_at }: AcceptedMessage,
+/** The other items of the album that begins with a message. */
+async function findOtherItems(
+  db: Db,
+  { instance_id, content }: MessageRow,
+): Promise<MessageRow[] | undefined> {
+  const ids = content.kind === "media" ? content.album?.others : undefined;
+  if (!ids) return undefined;
+  return selectMessages(db)
+    .where("m.instance_id", "=", instance_id)
+    .where("m.message_id", "in", ids)
+    .orderBy("m.id")
+    .execute();
+}
+
+type AwaitedSend = AcceptedItem | MessageRow;
+
+/** Of one message, or of the items of an album. */
+async function responseAfterOutcomes(
+  deps: HandlerDeps,
+  sends: [AwaitedSend, ...AwaitedSend[]],
+  delayMs: number,
   headers = {},
-): AcceptedResponse {
-  const queued = { queued: true, jobId: job_id, pendingMessageId: message_id };
-  const message = send_at
-    ? { id, status: "scheduled", send_at: send_at.toISOString() }
-    : { id, status: "pending" };
-  return new AcceptedResponse(
-    { ...queued, message_id, message, ...describeContent(id, content) },
-    { message: send_at ? "Message scheduled" : "Message queued", beside: queued, headers },
-  );
+): Promise<OkResponse<SentData>> {
+  const [first, ...others] = sends;
+  if (others.length === 0) return responseAfterOutcome(deps, first, delayMs, headers);
+  const responses = sends.map((one) => responseAfterOutcome(deps, one, delayMs, headers));
+  return albumResponse(sends, await Promise.allSettled(responses), headers);
 }
-
-function describeContent(
-  id: number,
-  content: LoggedContent,
-): Pick<SentData, "converted" | "hint" | "poll" | "ask_id"> {
-  const poll = pollOf({ content });
-  return {
-    ...conversionOf(content),
-    ...(poll && { poll: { options: poll.options } }),
-    ...(content.ask && { ask_id: askIdOf(id) }),
-  };
-}
-
-function sentResponse(row: MessageOutcome, content: LoggedContent, headers = {}): OkResponse<SentData> {
-  const { message_id, id, jid, status, sent_at } = row;
-  if (status === "failed" || status === "received" || status === "scheduled")
-    throw sendErrorToGatewayError(row.error, row, headers);
-  const timestamp = sent_at.toISOString();
-  return new OkResponse(
-    {
-      message_id,
-      providerMessageId: message_id,
-      id,
-      jid,
-      status,
-      timestamp,
-      ...describeContent(id, content),
-    },
-    { headers },
-  );
-}
-
-type AwaitedSend = Pick<AcceptedSend, "id" | "message_id"> &
-  Pick<MessageRow, "content"> &
-  Pick<SendRequest, "delay_ms">;
 
 /** Returns once the network has responded. Throws SEND_TIMEOUT after the timeout; events report the rest. */
 async function responseAfterOutcome(
   deps: HandlerDeps,
-  { id, message_id, content, delay_ms }: AwaitedSend,
+  send: AwaitedSend,
+  delayMs: number,
   headers = {},
 ): Promise<OkResponse<SentData>> {
-  const { left, cause } = await deps.awaitOutcome(id, deps.ackTimeoutMs + delay_ms);
+  const { id, message_id, content } = send;
+  if ("outcome_at" in send && send.outcome_at !== null) return sentResponse(send, content, headers);
+  const { left, cause } = await deps.awaitOutcome(id, deps.ackTimeoutMs * itemsUntil(content) + delayMs);
   if (typeof left === "object") return sentResponse(left, content, headers);
   throw new GatewayError("SEND_TIMEOUT", "The network did not confirm the message in time.", {
     details: { message_id, id, sent: left === "never_begun" ? false : "unknown" },

@@ -120,6 +120,28 @@ export async function insertMessages(
   });
 }
 
+/**
+ * Inserts the messages of an album in one commit. Only the first may have an idempotency key; undefined if another
+ * message has it. Throws MESSAGE_QUOTA_EXCEEDED and then stores nothing.
+ */
+export function insertAlbum(
+  db: Db,
+  first: NewMessage,
+  others: NewMessage[],
+): Promise<{ id: number }[] | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const [lead] = requireInserted(await insertMessages(trx, [first]));
+    return lead && [lead, ...requireInserted(await insertMessages(trx, others))];
+  });
+}
+
+function requireInserted(inserted: Awaited<ReturnType<typeof insertMessages>>): InsertedMessage[] {
+  return inserted.flatMap((one) => {
+    if (one && "limit" in one) throw messageQuotaExceeded(one);
+    return one ?? [];
+  });
+}
+
 function toInserted(message: NewMessage, id: number, row: InsertedRow): InsertedMessage {
   const { network, on_unknown } = row;
   return { id, job: toAddedJob(message, id, row), submitted: network ? { network, on_unknown } : undefined };

@@ -13,7 +13,7 @@ import {
   findQuoted,
   phonesOf,
   type ReadContentOptions,
-  readContent,
+  readContents,
   readRecipient,
   type SendInput,
 } from "./prepare/read-content.ts";
@@ -78,17 +78,20 @@ export async function prepareSend(deps: PrepareSendDeps, command: SendCommand): 
   const instance = remembered ?? (await readInstance());
   const { account_id } = instance;
   const filled = await useQuickReply(deps, { account_id, instance_id, recipient }, kind, input);
-  const content = await readContent(
+  const contents = await readContents(
     { ...deps, country, account_id, instance_id },
     filled.kind,
     filled.input,
     quoted && { of: quoted, to: recipient.jid },
   );
+  const [first, ...others] = contents;
+  const resolve = (one: StoredContent) => resolveMentions(deps.numbers, instance, one, filled.input.mentions);
   return {
     instance,
     ...(remembered && { readInstance }),
     recipient,
-    content: await resolveMentions(deps.numbers, instance, content, filled.input.mentions),
+    content: await resolve(first),
+    others: await Promise.all(others.map(resolve)),
     mode,
     origin,
     client_message_id: input.client_message_id ?? null,

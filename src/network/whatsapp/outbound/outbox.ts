@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { proto, WASocket } from "baileys";
+import { LRUCache } from "lru-cache";
+import { maxEntries } from "../../../platform/limits/max-entries.ts";
 import type {
   Content,
   ContentContext,
@@ -13,41 +15,41 @@ import type {
   StatusContent,
   TextContent,
 } from "../../driver.ts";
-import { isGroupJid, isLidJid, phoneOfJid } from "../../jid.ts";
+import { isGroupJid, isLidJid } from "../../jid.ts";
 import { allowConcurrentSends, NobodyReachedError } from "../baileys-fixes/allow-concurrent-sends.ts";
 import { uploadMedia } from "../files/upload-media.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
-import type { AccountFacts } from "../keys/account-facts.ts";
 import type { ContactTokens } from "../keys/contact-tokens.ts";
-import type { IdentityStore } from "../keys/identity-store.ts";
 import { sendAppPatch } from "../operations/change-app-state.ts";
-import { findNumbers } from "../operations/find-numbers.ts";
 import { type MessageSetting, messagePatch } from "../operations/message-patch.ts";
 import { errorCodeOf, toFailedResult } from "../operations/operation-error.ts";
 import { applyTimer } from "../stanzas/chat-timer.ts";
-import { withMeta } from "../stanzas/with-meta.ts";
 import { STORIES } from "../stanzas/stanza.ts";
+import { withMeta } from "../stanzas/with-meta.ts";
 import { ownMessageSecret, toSecret } from "../wire/sealed/message-secret.ts";
 import { GROUP_ACCESS_DENIED_CODES } from "../wire/whatsapp-error.ts";
-import { writeContent, writeEdit, writePin, writeReaction, writeRevoke, writeStatus } from "../wire/write-content.ts";
+import {
+  writeAlbum,
+  writeContent,
+  writeEdit,
+  writePin,
+  writeReaction,
+  writeRevoke,
+  writeStatus,
+} from "../wire/write-content.ts";
 import type { ChatTimers } from "./chat-timers.ts";
-import type { DeviceLookup } from "./device-lookup.ts";
+import { addressWithLid, type FindAddressOptions, findAddress, otherAddressOf } from "./find-address.ts";
 import { findAudience } from "./find-audience.ts";
-import type { MemberAddresses, MemberAddressesOptions } from "./member-addresses.ts";
+import type { MemberAddresses } from "./member-addresses.ts";
 import { NoSecretError, type OwnChanges } from "./own-changes.ts";
 import { type AckResult, type PendingAcks, sendFailureOf } from "./pending-acks.ts";
-import { NO_RECIPIENT, NO_SECRET, NOBODY_REACHED, NOT_A_MEMBER, settingRefused } from "./send-refusals.ts";
+import { NO_SECRET, NOBODY_REACHED, NOT_A_MEMBER, settingRefused } from "./send-refusals.ts";
 
-export interface OutboxOptions {
-  sock: WASocket;
+export interface OutboxOptions extends FindAddressOptions {
   acks: PendingAcks;
-  identities: IdentityStore;
-  facts: AccountFacts;
   tokens: ContactTokens;
   memberAddresses: MemberAddresses;
   timers: ChatTimers;
-  devices: DeviceLookup;
-  groupOf: MemberAddressesOptions["groupOf"];
   changes: OwnChanges;
   /** For the HTTP requests of Baileys. */
   requests: RequestInit;
@@ -59,10 +61,14 @@ const PIN = { edit: "2" };
 const REVOKE = { edit: "7" };
 const REVOKE_OF_OTHER = { edit: "8" };
 
+const MOST_ALBUMS = 100;
+
 /** Sends messages on an open connection; a message counts as sent once the network acknowledges it. */
 export class Outbox {
   readonly #options: OutboxOptions;
   readonly #relayMessage: WASocket["relayMessage"];
+  /** The albums that recipients know. One that is forgotten is sent again under its id, and shown once. */
+  readonly #albums = new LRUCache<MessageId, true>(maxEntries(MOST_ALBUMS));
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -73,10 +79,12 @@ export class Outbox {
     // Yields to the event loop, so that a series of sends does not block reads and timers.
     await nextTurn();
     try {
-      const address = await this.#findAddress(to);
+      const address = await findAddress(this.#options, to);
       if (typeof address !== "string") return address;
       const file = content.kind === "media" ? await this.#fileOf(content) : undefined;
       const { memberAddresses } = this.#options;
+      const refused = await this.#announceAlbum(to, address, content);
+      if (refused) return refused;
       const secret = ownMessageSecret(this.#options.sock.authState.creds, id);
       const write = async (address: Jid) => {
         const { me, content: named } = await memberAddresses.addressMessage(to, content, address);
@@ -103,6 +111,22 @@ export class Outbox {
     } catch (error) {
       return sendFailureOf(error, this.#options.sock.ws.isOpen);
     }
+  }
+
+  /** Sends the message that holds an album together, before the first item of this session. Its result unless accepted. */
+  async #announceAlbum(to: Jid, address: Jid, content: Content): Promise<SendResult | undefined> {
+    const album = content.kind === "media" ? content.album : undefined;
+    if (!album || this.#albums.has(album.id)) return undefined;
+    const { memberAddresses, sock } = this.#options;
+    const secret = ownMessageSecret(sock.authState.creds, album.id);
+    const write = async (address: Jid) => {
+      const { me, content: named } = await memberAddresses.addressMessage(to, content, address);
+      return this.#withTimer(to, writeAlbum(named, album, { to: address, me, secret }));
+    };
+    const result = await this.#deliver(to, address, write, { messageId: album.id });
+    if (result.outcome !== "accepted") return result;
+    this.#albums.set(album.id, true);
+    return undefined;
   }
 
   async edit(
@@ -167,46 +191,10 @@ export class Outbox {
     const { sock } = this.#options;
     const name = presence === "typing" ? "composing" : presence;
     if (to !== undefined)
-      return this.#do(async () => sock.sendPresenceUpdate(name, await this.#addressOf(to)));
+      return this.#do(async () => sock.sendPresenceUpdate(name, await addressWithLid(this.#options, to)));
     if (sock.authState.creds.me?.name) return this.#do(() => sock.sendPresenceUpdate(name));
     // Baileys sends no presence until it knows our name.
     return this.#do(() => sock.sendNode({ tag: "presence", attrs: { name: "~", type: name } }));
-  }
-
-  /** Looks up the LID of a person if the account needs it and knows the number only. */
-  async #addressOf(chat: Jid): Promise<Jid> {
-    const { sock, identities, facts } = this.#options;
-    const address = await identities.addressOf(chat);
-    const phone = phoneOfJid(address);
-    if (phone === null || !facts.isLidMigrated) return address;
-    await findNumbers(sock, [phone]);
-    return identities.addressOf(chat);
-  }
-
-  /** Where a message to this chat goes, with its devices found; otherwise why it cannot go. */
-  async #findAddress(chat: Jid): Promise<Jid | SendResult> {
-    const { identities, facts, devices, groupOf } = this.#options;
-    if (isGroupJid(chat)) {
-      // The network itself refuses a message to a group that it does not show us.
-      const group = await groupOf(chat).catch(() => undefined);
-      return group && !(await devices.reachesGroup(group)) ? NOBODY_REACHED : chat;
-    }
-    const address = await identities.addressOf(chat);
-    const isLidMissing = facts.isLidMigrated && !isLidJid(address);
-    if (identities.isMe(chat) || (!isLidMissing && (await devices.reaches(address)))) return address;
-    return this.#lookUp(chat);
-  }
-
-  /** Of a person whose LID is unknown, or for whom the network names no device. */
-  async #lookUp(chat: Jid): Promise<Jid | SendResult> {
-    const { sock, identities, devices } = this.#options;
-    const phone = (await identities.identify(chat))?.phone;
-    if (phone) {
-      const registered = await findNumbers(sock, [phone]);
-      if (!registered.has(phone)) return NO_RECIPIENT;
-    }
-    const better = await identities.addressOf(chat);
-    return (await devices.reaches(better)) ? better : NOBODY_REACHED;
   }
 
   /** Applies an action to a message, identified by the addresses of its chat. */
@@ -219,7 +207,7 @@ export class Outbox {
     const { sock, memberAddresses } = this.#options;
     try {
       const [named = target] = await memberAddresses.addressTargets(target.chat, [target]);
-      const address = await this.#findAddress(target.chat);
+      const address = await findAddress(this.#options, target.chat);
       if (typeof address !== "string") return address;
       const options = { messageId: id, ...(attrs && { additionalAttributes: attrs }) };
       const writeTo = (chat: Jid) => write(keyOf({ ...named, chat }), named);
@@ -244,7 +232,7 @@ export class Outbox {
     const relay = async (to: Jid) => this.#relay(to, await write(to), options);
     const result = await relay(address);
     if (result.outcome !== "misaddressed") return result;
-    const other = await this.#otherAddressOf(chat, address);
+    const other = await otherAddressOf(this.#options, chat, address);
     if (!other || !(await devices.reaches(other))) return result.refusal;
     const again = await relay(other);
     if (again.outcome === "misaddressed") return result.refusal;
@@ -259,14 +247,6 @@ export class Outbox {
     const timer = await this.#options.timers.find(chat);
     if (timer) applyTimer(message, timer);
     return message;
-  }
-
-  async #otherAddressOf(chat: Jid, address: Jid): Promise<Jid | undefined> {
-    const { sock, identities } = this.#options;
-    const person = await identities.identify(chat);
-    if (!person?.phone) return undefined;
-    if (isLidJid(address)) return person.jid;
-    return person.lid ?? (await findNumbers(sock, [person.phone])).get(person.phone)?.lid ?? undefined;
   }
 
   async #do(act: () => Promise<unknown>): Promise<SendResult> {

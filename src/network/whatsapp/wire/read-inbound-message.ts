@@ -18,6 +18,7 @@ import type { TimerStore } from "../keys/timer-store.ts";
 import { readTimer } from "../stanzas/chat-timer.ts";
 import { isBroadcastList, parseTimestamp, STORIES } from "../stanzas/stanza.ts";
 import { associationUseOf, isViewOnce, openMessage } from "./message-fields.ts";
+import { readAlbum } from "./read-album.ts";
 import { readContent } from "./read-content.ts";
 import { secretIn, toSecret } from "./sealed/message-secret.ts";
 import { editedTextOf, editTime, readSealed, type SealedEvent } from "./sealed/read-sealed.ts";
@@ -50,7 +51,7 @@ export async function readInboundMessage(
   const read = (one: WireMessage) => readContent(one, (jid) => identities.isMe(jid), nameOf(message.key));
   const change = readChange(frame, body, read);
   if (change) return change.event;
-  const found = readWrapped(message.message, read(body)) ?? (undecoded && UNDECODED);
+  const found = readFile(message.message, body, read) ?? (undecoded && UNDECODED);
   if (!found) return undefined;
   const content = await withPhoneNumbers(found, frame);
   const secret = secretIn(message.message) ?? secretIn(body) ?? toSecret(message.messageSecret);
@@ -61,13 +62,16 @@ export async function readInboundMessage(
   return event;
 }
 
-/** What the wrappers of a message say of its file. */
-function readWrapped(
+/** The content, of a file with what the message around it says. */
+function readFile(
   whole: WireMessage | null | undefined,
-  content: InboundContent | undefined,
+  body: WireMessage,
+  read: ReadContent,
 ): InboundContent | undefined {
-  if (content?.kind !== "media" || !isViewOnce(whole ?? {})) return content;
-  return { ...content, view_once: true };
+  const content = read(body);
+  if (content?.kind !== "media") return content;
+  const album = readAlbum(body);
+  return { ...content, ...(isViewOnce(whole ?? {}) && { view_once: true }), ...(album && { album }) };
 }
 
 /** The event of another person's story; undefined for a change of one. */

@@ -1,5 +1,6 @@
 import { proto } from "baileys";
 import type {
+  AlbumItem,
   ContactContent,
   Content,
   ContentContext,
@@ -31,7 +32,24 @@ export interface WriteContentContext {
 
 export function writeContent(content: Content, { to, me, file, secret }: WriteContentContext): Message {
   const message = writeKind(content, writeContext(content, to, me), file);
-  return omitReportingToken({ ...message, messageContextInfo: { messageSecret: secret } });
+  const messageAssociation = writeAssociation(content, to);
+  return omitReportingToken({
+    ...message,
+    messageContextInfo: { messageSecret: secret, ...(messageAssociation && { messageAssociation }) },
+  });
+}
+
+/** The message that holds the items of an album together. It goes out before them. */
+export function writeAlbum(content: Content, album: AlbumItem, { to, me }: WriteContentContext): Message {
+  const contextInfo = writeContext(content, to, me);
+  const { images: expectedImageCount, videos: expectedVideoCount } = album;
+  return { albumMessage: { expectedImageCount, expectedVideoCount, contextInfo } };
+}
+
+function writeAssociation(content: Content, to: Jid): proto.IMessageAssociation | undefined {
+  if (content.kind !== "media" || !content.album) return undefined;
+  const parentMessageKey = { remoteJid: to, fromMe: true, id: content.album.id };
+  return { associationType: proto.MessageAssociation.AssociationType.MEDIA_ALBUM, parentMessageKey };
 }
 
 /** A story: its text has a colour and a font, also if none was chosen, as phones write it. */

@@ -11,14 +11,16 @@ import { type MessageRow, type StoredContent, selectMessages, toQuoted } from ".
 import { type AskInput, readAskInput } from "../../polls/read-ask-input.ts";
 import { type PollInput, readPollInput } from "../../polls/read-poll-input.ts";
 import { fetchLinkPreview } from "./fetch-link-preview.ts";
+import { readAlbum } from "./read-album.ts";
 import { type ForwardOptions, readForwarded } from "./read-forwarded.ts";
 import { type MediaOptions, readMedia, SHOWN_ONCE, type StorageOwner } from "./read-media.ts";
 
 /** All fields of all send routes. */
-export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>> & {
-  poll?: PollInput;
-  ask?: AskInput;
-};
+export type SendInput = Partial<z.output<(typeof messagesContract)["send"]["input"]>> &
+  Pick<z.output<(typeof messagesContract)["sendMedia"]["input"]>, "items"> & {
+    poll?: PollInput;
+    ask?: AskInput;
+  };
 
 export type ContentKind = "text" | "media" | "location" | "contact" | "reply" | "poll" | "forward" | "ask";
 
@@ -94,21 +96,23 @@ export function phonesOf({ jid, number, phone, contact, vcard, mentions = [] }: 
   return [jid, number, phone, contact?.phone, ...mentions, ...card];
 }
 
-/** Reads the content of a send. Stores a file only after all other checks. */
-export async function readContent(
+/** Reads the content of a send, which an album has several of. Stores a file only after all other checks. */
+export async function readContents(
   options: ReadContentOptions & ForwardOptions,
   kind: ContentKind,
   input: SendInput,
   quote: { of: MessageRow; to: Jid } | undefined,
-): Promise<StoredContent> {
+): Promise<[StoredContent, ...StoredContent[]]> {
   const mentions = input.mentions?.map((mention) => readAddress("mentions", mention, options.country).jid);
-  const content = await readBody(options, kind, input);
-  return {
-    ...content,
+  const context = {
     ...(quote && { quoted: toQuoted(quote.of, quote.to) }),
     ...(mentions?.length && { mentions }),
     ...(input.forwarded && { forwarded: { score: 1 } }),
   };
+  const [first, ...others] = await (input.items
+    ? readAlbum(input, input.items, options)
+    : [await readBody(options, kind, input)]);
+  return [{ ...first, ...context }, ...others.map((one) => ({ ...one, ...context }))];
 }
 
 async function readBody(

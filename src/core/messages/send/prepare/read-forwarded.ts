@@ -33,7 +33,7 @@ export async function readForwarded(options: ForwardOptions, message_id: string)
 /** Without what belongs to its first chat: its quote, mentions, reactions. */
 async function readBare(options: ForwardOptions, row: MessageRow): Promise<StoredContent> {
   if (row.deleted_at) throw conflict("deleted", "The message has been deleted.");
-  if (row.status === "pending" || row.status === "failed" || row.status === "cancelled")
+  if (["scheduled", "pending", "failed", "cancelled"].includes(row.status))
     throw conflict("not_sent", "The message has not been sent.");
   const content = withoutContext(row.content);
   switch (content.kind) {
@@ -71,7 +71,7 @@ function withoutContext(content: LoggedContent): LoggedContent {
 async function readFile(
   { db, account_id, openFile }: ForwardOptions,
   { id }: MessageRow,
-  { upload: _1, shared: _2, converted: _3, ref, ...content }: StoredMedia,
+  { upload: _1, shared: _2, converted: _3, album: _4, ref, ...content }: StoredMedia,
 ): Promise<StoredMedia> {
   if (ref !== undefined) return { ...content, ref: withoutSource(ref) };
   const opened = await openFile(id);

@@ -75,7 +75,10 @@ describe("a poll that is sent", () => {
         }),
       );
       const { arrivals } = await stage.control.ledger();
-      expect(arrivals.find((one) => one.id === id)).toMatchObject({ type: "poll", meta: { polltype: "creation" } });
+      expect(arrivals.find((one) => one.id === id)).toMatchObject({
+        type: "poll",
+        meta: { polltype: "creation" },
+      });
     }
   });
 });
