@@ -197,7 +197,8 @@ function toSeen(seen: Seen): ContactObservation[] {
     case "pinned":
       return [{ type: "pinned", id: seen.id as MessageId, seconds: seen.seconds }];
     case "read":
-      return [{ type: "read", ids: seen.ids as MessageId[] }];
+    case "played":
+      return [{ type: seen.type, ids: seen.ids as MessageId[] }];
     default:
       return [];
   }

@@ -280,7 +280,7 @@ export interface Session extends SessionOperations {
   deleteForMe?(target: MessageRef & { at: Date }, options: { id: MessageId }): Promise<SendResult>;
   /** A star, which only the own phone shows. */
   star?(target: MessageRef, starred: boolean, options: { id: MessageId }): Promise<SendResult>;
-  markRead?(chat: Jid, targets: MessageRef[]): Promise<SendResult>;
+  markRead?(chat: Jid, targets: MessageRef[], options?: ReadOptions): Promise<SendResult>;
   /**
    * Streams an inbound file by the `ref` of its content; `gone` if neither the network nor the phone has it.
    * Rejects if the file is incomplete or changed: the chunks received so far are then invalid.
@@ -290,6 +290,11 @@ export interface Session extends SessionOperations {
     onChunk: (chunk: Uint8Array) => Promise<void> | void,
   ): Promise<"done" | "gone">;
   rejectCall?(call_id: string, from: Jid): Promise<OperationResult<null>>;
+}
+
+export interface ReadOptions {
+  /** Marks voice notes, or files that phones show once, as played too. */
+  played?: boolean;
 }
 
 export interface OpenSessionOptions {

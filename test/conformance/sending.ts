@@ -178,6 +178,18 @@ export function describeSending(story: DriverStory): void {
       expect(seen.map(({ type }) => type)).toEqual(["message", "message"]);
     });
 
+    it("marks a voice note as played", async () => {
+      const listener = await story.pair();
+      const { contact } = story.stage;
+      const note = { ...PICTURE, media_type: "ptt", mime_type: "audio/ogg; codecs=opus" } as const;
+      const id = await contact.sendMessage(note);
+      await listener.message(id);
+      const target = { chat: contact.jid, id, from_me: false };
+      const marked = await listener.session.markRead?.(contact.jid, [target], { played: true });
+      expect(marked?.outcome).toBe("accepted");
+      expect((await story.seen("played")).ids).toEqual([id]);
+    });
+
     it("marks messages as read, and shows its presence", async () => {
       const listener = await story.pair();
       const { session } = listener;

@@ -37,7 +37,8 @@ export type ContactObservation =
   | { type: "deleted"; id: MessageId }
   | { type: "reaction"; id: MessageId; reaction: string }
   | { type: "pinned"; id: MessageId; seconds: number }
-  | { type: "read"; ids: MessageId[] };
+  | { type: "read"; ids: MessageId[] }
+  | { type: "played"; ids: MessageId[] };
 
 /** A contact on the network. */
 export interface ContactControls {

@@ -857,7 +857,7 @@ export const messagesContract = {
     http: "POST /api/v1/instances/:id/messages/read",
     requiresBody: true,
     ...act,
-    summary: "Mark messages as read",
+    summary: "Mark messages as read, or voice notes as played",
     message: "Marked as read",
     aliases: {
       ...actionAliases,
@@ -873,6 +873,7 @@ export const messagesContract = {
         .min(1)
         .max(100)
         .optional(),
+      played: z.boolean().optional().describe("true: also as played. For voice notes."),
     }),
     output: acted.extend({ message_ids: z.array(z.string()) }),
   }),

@@ -199,7 +199,7 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
     starMessage: ({ input: { id, message_id, starred, ...target } }) =>
       act({ instance_id: id, action: "star", message_ids: [message_id], target, body: { starred } }),
 
-    async markRead({ input: { id, message_id, message_ids: several, ...target } }) {
+    async markRead({ input: { id, message_id, message_ids: several, played, ...target } }) {
       const message_ids = [...new Set([several ?? message_id ?? []].flat())];
       if (message_ids.length === 0)
         throw invalidField(
@@ -207,7 +207,8 @@ function actionHandlers(deps: ActionRequesterDeps): Pick<MessageHandlers, Action
           "is required: the id of a message, or several in message_ids",
           "missing",
         );
-      return { ...(await act({ instance_id: id, action: "read", message_ids, target })), message_ids };
+      const request = { instance_id: id, action: "read", message_ids, target } as const;
+      return { ...(await act({ ...request, ...(played && { body: { played } }) })), message_ids };
     },
   };
 }

@@ -123,7 +123,9 @@ function seenIn(event: NetworkEvent): ContactObservation[] {
     case "message_pinned":
       return [{ type: "pinned", id: event.id, seconds: event.seconds }];
     case "message_status":
-      return event.status === "read" ? [{ type: "read", ids: event.ids }] : [];
+      return event.status === "read" || event.status === "played"
+        ? [{ type: event.status, ids: event.ids }]
+        : [];
     default:
       return [];
   }

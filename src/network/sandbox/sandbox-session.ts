@@ -6,6 +6,7 @@ import type {
   MessageRef,
   OpenSessionOptions,
   Presence,
+  ReadOptions,
   SendResult,
   Session,
 } from "../driver.ts";
@@ -154,13 +155,14 @@ export class SandboxSession implements Session {
     return this.#act(target.chat, (transport) => starRequest(transport, target, starred, id));
   }
 
-  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+  async markRead(chat: Jid, targets: MessageRef[], { played }: ReadOptions = {}): Promise<SendResult> {
     const connection = this.#connection;
     if (!connection) return NOT_CONNECTED;
     const { me, session } = connection;
     const messages = targets.map(({ id, sender }) => ({ id, writer: phoneOf(sender ?? chat) }));
     try {
-      const reading = { device: me.device, session, me: me.phone, chat, messages };
+      const status = played ? "played" : "read";
+      const reading = { device: me.device, session, me: me.phone, chat, messages, status } as const;
       const { isOpen, notified } = await recordReadReceipt(this.#runtime.pool, reading);
       for (const device of notified) this.#runtime.wakeups.device(device);
       return isOpen ? { outcome: "accepted", at: new Date() } : NOT_CONNECTED;

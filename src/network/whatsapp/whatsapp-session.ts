@@ -7,6 +7,7 @@ import type {
   NetworkEvent,
   OpenSessionOptions,
   Presence,
+  ReadOptions,
   SendResult,
   Session,
 } from "../driver.ts";
@@ -134,8 +135,8 @@ export class WhatsAppSession implements Session {
     return this.#out((outbox) => outbox.set(target, { starred }));
   }
 
-  markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
-    return this.#out((outbox) => outbox.markRead(chat, targets));
+  markRead(chat: Jid, targets: MessageRef[], options?: ReadOptions): Promise<SendResult> {
+    return this.#out((outbox) => outbox.markRead(chat, targets, options));
   }
 
   setPresence(presence: Presence, to?: Jid): Promise<SendResult> {

@@ -72,7 +72,8 @@ export function createActionRequester(deps: ActionRequesterDeps) {
     const [message_id = ""] = request.message_ids;
     if (error) throw sendErrorToGatewayError(error, { message_id, id });
     const isUndone = request.body?.seconds === 0 || request.body?.starred === false;
-    return { message_id, jid, status: isUndone ? `un${STATUS[request.action]}` : STATUS[request.action] };
+    const status = body.played ? "played" : STATUS[request.action];
+    return { message_id, jid, status: isUndone ? `un${status}` : status };
   };
 }
 
@@ -117,7 +118,7 @@ interface Targets {
 async function findTargets(
   deps: ActionRequesterDeps,
   instance: SendingInstance,
-  { action, message_ids, target }: ActionRequest,
+  { action, message_ids, target, body }: ActionRequest,
 ): Promise<Targets> {
   const named = await findNamed(deps, instance, target);
   const logged = await selectMessages(deps.db)
@@ -129,6 +130,7 @@ async function findTargets(
   if (NEED_LOG.has(action) && rows.length === 0)
     throw new GatewayError("MESSAGE_NOT_FOUND", "The message is not in the log of the instance.");
   if (rows[0]) await requireRole(deps.db, action, rows[0]);
+  if (body?.played) requirePlayable(rows);
   const byId = new Map<string, MessageRow>(rows.map((row) => [row.message_id, row]));
   const jid = rows[0]?.jid ?? named;
   if (!jid) throw notLogged();
@@ -254,6 +256,17 @@ async function isLocked(db: Db, instanceId: number, group: Jid): Promise<boolean
     .where("jid", "=", group)
     .executeTakeFirst();
   return found?.locked === true;
+}
+
+/** Other messages have no such mark on a phone. */
+function requirePlayable(rows: readonly MessageRow[]): void {
+  const isPlayable = ({ content }: MessageRow) =>
+    content.kind === "media" && (content.media_type === "ptt" || content.ptv || content.view_once);
+  if (!rows.every(isPlayable))
+    throw conflict(
+      "not_playable",
+      "Only a voice note, a round video or a file that phones show once can be marked as played.",
+    );
 }
 
 function conflict(reason: string, message: string): GatewayError {

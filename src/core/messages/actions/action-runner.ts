@@ -37,6 +37,7 @@ export interface ActionRow extends Omit<Selectable<ActionTable>, "jid" | "messag
     reaction?: string;
     seconds?: number;
     starred?: boolean;
+    played?: boolean;
     /** ISO 8601. */
     sent_at?: string;
   };
@@ -127,7 +128,7 @@ function perform(
     case "star":
       return session.star?.(first, body.starred === true, { id });
     case "read":
-      return session.markRead?.(chat, targets);
+      return session.markRead?.(chat, targets, { played: body.played === true });
   }
 }
 
@@ -159,12 +160,13 @@ async function recordEnd(
 
 /** Records a change made by this instance like a change made by another participant. */
 async function recordChange(trx: Trx, action: ActionRow, at: Date): Promise<number[]> {
-  const { instance_id, jid: chat, target } = action;
+  const { instance_id, jid: chat, target, body } = action;
   const change = await toChange(trx, action, at);
   if (change) return recordEvents(trx, (await applyMessageChange(trx, instance_id, change)).events);
   if (action.action !== "read") return [];
   const ids = target.map(({ id }) => id);
-  return recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status: "read", at }]);
+  const status = body.played ? "played" : "read";
+  return recordReceipts(trx, [{ instance_id, chat, ids, from_me: false, status, at }]);
 }
 
 async function toChange(trx: Trx, action: ActionRow, at: Date): Promise<MessageChange | undefined> {

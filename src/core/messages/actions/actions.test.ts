@@ -148,6 +148,17 @@ describe("a read mark", () => {
     await expect(reading).rejects.toMatchObject(invalid("message_ids"));
   });
 
+  test("also as played is reported to the sender of a voice note, and refused for a text", async () => {
+    const { friend, sales: seller } = story;
+    const file = { base64: inBase64(SAMPLE.opus), ptt: true };
+    const { data } = await friend.client.sendMedia({ id: friend.id, number: seller.phone, ...file });
+    const note = data.message_id ?? "";
+    await story.event("message.received", note);
+    expect((await markRead(note, { played: true })).data.status).toBe("played");
+    expect(await friendHears("message.read", note)).toMatchObject({ message: { status: "played" } });
+    await expect(markRead(await hear(), { played: true })).rejects.toMatchObject(conflict("not_playable"));
+  });
+
   test("without a message is rejected", async () => {
     await expect(client().markRead(sales())).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
   });

@@ -129,6 +129,7 @@ export interface ReadReceiptRequest {
   chat: string;
   /** Each message with the phone of its writer. */
   messages: { id: string; writer: string | null }[];
+  status: "read" | "played";
 }
 
 /** Notifies the writers that their messages were read; false if the session has no open socket. */
@@ -150,7 +151,7 @@ export async function recordReadReceipt(
       ), notified as (
         insert into sandbox.inbox (device, chat, kind, body)
         select d.id, m.chat, 'status',
-               jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', 'read',
+               jsonb_build_object('ids', jsonb_build_array(r.id), 'from_me', true, 'status', $6::text,
                  'by', case when m.chat like '%@g.us' then jsonb_build_object('phone', $3::text, 'push_name', null) end)
         from read r
         join sandbox.message m on m.phone = r.writer and m.id = r.id and m.account_id = r.account_id
@@ -159,7 +160,7 @@ export async function recordReadReceipt(
         where r.writer <> $3
         union all
         select d.id, $4, 'status',
-               jsonb_build_object('ids', jsonb_agg(r.id), 'from_me', false, 'status', 'read')
+               jsonb_build_object('ids', jsonb_agg(r.id), 'from_me', false, 'status', $6::text)
         from read r
         join sandbox.device d on d.phone = $3 and d.account_id = r.account_id and d.id <> $1
          and d.linked_at is not null and d.unlinked_at is null
@@ -167,7 +168,14 @@ export async function recordReadReceipt(
         returning device
       )
       select exists (select from reader) as is_open, (select json_agg(distinct device) from notified) as notified`,
-    values: [reading.device, reading.session, reading.me, reading.chat, JSON.stringify(reading.messages)],
+    values: [
+      reading.device,
+      reading.session,
+      reading.me,
+      reading.chat,
+      JSON.stringify(reading.messages),
+      reading.status,
+    ],
   });
   return { isOpen: rows[0]?.is_open ?? false, notified: rows[0]?.notified ?? [] };
 }

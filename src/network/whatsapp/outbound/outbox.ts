@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { proto, WASocket } from "baileys";
+import type { MessageReceiptType, proto, WASocket } from "baileys";
 import { LRUCache } from "lru-cache";
 import { maxEntries } from "../../../platform/limits/max-entries.ts";
 import type {
@@ -11,6 +11,7 @@ import type {
   MessageId,
   MessageRef,
   Presence,
+  ReadOptions,
   SendResult,
   StatusContent,
   TextContent,
@@ -178,12 +179,16 @@ export class Outbox {
     }
   }
 
-  async markRead(chat: Jid, targets: MessageRef[]): Promise<SendResult> {
+  async markRead(chat: Jid, targets: MessageRef[], { played }: ReadOptions = {}): Promise<SendResult> {
     const { sock, identities, memberAddresses } = this.#options;
     return this.#do(async () => {
       const remoteJid = await identities.addressOf(chat);
       const named = await memberAddresses.addressTargets(chat, targets);
-      await sock.readMessages(named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false })));
+      const keys = named.map((target) => ({ ...keyOf(target), remoteJid, fromMe: false }));
+      await sock.readMessages(keys);
+      if (!played) return;
+      const isShown = (await sock.fetchPrivacySettings()).readreceipts === "all";
+      await sock.sendReceipts(keys, (isShown ? "played" : "played-self") as MessageReceiptType);
     });
   }
 
