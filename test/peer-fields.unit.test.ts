@@ -445,7 +445,8 @@ const BODIES: readonly [
     "sendMedia",
     { Phone: NUMBER, Sticker: "AAAA", PngThumbnail: "AAAA", PackId: "p", PackName: "P", Emojis: ["👍"] },
     [],
-    ["PngThumbnail", "PackId", "PackName", "Emojis"],
+    ["PngThumbnail", "PackId"],
+    { type: "sticker", pack_name: "P", emojis: ["👍"] },
   ],
   [
     "wuzapi chat/send/location",

@@ -107,6 +107,14 @@ type MessageFile = {
   seconds: number | null;
   /** true: phones show or play the file only once. */
   view_once?: boolean;
+  /** true: a video that plays in a loop without sound. */
+  gif_playback?: boolean;
+  /** true: a round video note. */
+  ptv?: boolean;
+  /** true: a sticker that moves. */
+  is_animated?: boolean;
+  /** Of a PDF, as its sender says. */
+  page_count?: number;
   /** Why a file is `failed` or `expired`. */
   reason: string | null;
 };

@@ -99,6 +99,10 @@ export const media = named(
     sha256: z.string().nullable(),
     seconds: z.number().nullable(),
     view_once: z.boolean().optional().describe("true: phones show or play the file only once."),
+    gif_playback: z.boolean().optional().describe("true: a video that plays in a loop without sound."),
+    ptv: z.boolean().optional().describe("true: a round video note."),
+    is_animated: z.boolean().optional().describe("true: a sticker that moves."),
+    page_count: z.number().optional().describe("Of a PDF, as its sender says."),
     reason: z.string().nullable().describe("Why a file is `failed` or `expired`."),
   }),
 );

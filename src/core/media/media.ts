@@ -41,8 +41,19 @@ export function toMediaView(row: MediaColumns, media: Media) {
     size: row.media_size ?? media.size,
     sha256: row.media_sha256 ?? media.sha256 ?? null,
     seconds: media.seconds ?? null,
-    ...(media.view_once && { view_once: true }),
+    ...toLook(media),
     reason: row.media_reason,
+  };
+}
+
+/** How phones show the file, where they do so in another way than others of its type. */
+function toLook({ view_once, gif_playback, ptv, is_animated, page_count }: Media) {
+  return {
+    ...(view_once && { view_once }),
+    ...(gif_playback && { gif_playback }),
+    ...(ptv && { ptv }),
+    ...(is_animated && { is_animated }),
+    ...(page_count !== undefined && { page_count }),
   };
 }
 

@@ -154,6 +154,11 @@ describe("a file", () => {
       { base64: png, type: "sticker", view_once: true },
       invalid("view_once", "only an image"),
     ],
+    [
+      "a picture with the pack of a sticker",
+      { base64: png, pack_name: "Shop" },
+      invalid("pack_name", "only for a sticker"),
+    ],
     ["a picture sent as a GIF video", { base64: png, gifPlayback: true }, invalid("gifPlayback", "videos")],
   ])("is rejected if it is %s", async (_, source, refusal) => {
     const file = typeof source === "function" ? source() : source;

@@ -237,6 +237,13 @@ const mediaFields = {
     .boolean()
     .optional()
     .describe("true: phones show or play it only once. For an image, a video or a voice note."),
+  pack_name: boundedText(128).optional().describe("Of a sticker: the name of its pack, which phones show."),
+  pack_publisher: boundedText(128).optional(),
+  emojis: z
+    .array(boundedText(64).refine(isOneEmoji, rule("must be one emoji or empty", "wrong_format")))
+    .max(3)
+    .optional()
+    .describe("Of a sticker: up to three emojis, under which phones find it."),
 };
 
 const albumItem = named(
@@ -288,6 +295,9 @@ const mediaAliases = {
     "ViewOnce",
     "mediaMessage.viewOnce",
   ],
+  pack_name: ["packName", "PackName"],
+  pack_publisher: ["packPublisher", "PackPublisher"],
+  emojis: ["Emojis"],
 };
 
 function isUpload(value: unknown): boolean {

@@ -269,6 +269,19 @@ describe("the metadata that phones receive with a file", () => {
     }
   });
 
+  test("of a sticker contains the pack that the request names", async () => {
+    const { client, id } = story.sales;
+    const pack = { pack_name: "Shop", emojis: ["🥐"] };
+    const file = { base64: inBase64(await webpSticker(2)), type: "sticker", ...pack } as const;
+    const { data } = await client.sendMedia({ id, number: story.friend.phone, ...file });
+    const message_id = data.message_id ?? "";
+    const { data: got } = await client.downloadMedia({ id, message_id, return_base64: true });
+    const sticker = Buffer.from(got?.base64 ?? "", "base64").toString();
+    expect(sticker).toContain('"sticker-pack-name":"Shop"');
+    expect(sticker).toContain('"emojis":["🥐"]');
+    expect((await client.getMessage({ id, messageId: message_id })).data.media?.is_animated).toBe(true);
+  });
+
   test("of a sticker contains its size and whether it is animated", async () => {
     const sticker = await webpSticker(2);
     const { data, content } = await sent({ base64: inBase64(sticker), type: "sticker" });

@@ -114,6 +114,36 @@ describe("a file that phones show once", () => {
 });
 
 it.each([
+  ["a round video", { ptvMessage: { mimetype: "video/mp4" } }, { media_type: "video", ptv: true }],
+  [
+    "a GIF",
+    { videoMessage: { mimetype: "video/mp4", gifPlayback: true } },
+    { media_type: "video", gif_playback: true },
+  ],
+  [
+    "an animated sticker",
+    { stickerMessage: { mimetype: "image/webp", isAnimated: true } },
+    { media_type: "sticker", is_animated: true },
+  ],
+  [
+    "a Lottie sticker",
+    {
+      lottieStickerMessage: { message: { stickerMessage: { mimetype: "application/was", isLottie: true } } },
+    },
+    { media_type: "sticker", mime_type: "application/was", is_animated: true },
+  ],
+  [
+    "a PDF",
+    { documentMessage: { mimetype: "application/pdf", pageCount: 3 } },
+    { media_type: "document", page_count: 3 },
+  ],
+])("%s is received with what phones show of it", async (_, message, content) => {
+  const { contact, phone, control } = stage;
+  const id = await control.sendMessage(contact.number, phone.number, { kind: "raw", message });
+  expect((await listener.message(id as MessageId)).content).toMatchObject(content);
+});
+
+it.each([
   ["image", "image/png", SAMPLE.png],
   ["video", "video/mp4", SAMPLE.mp4],
   ["document", "application/pdf", SAMPLE.pdf],

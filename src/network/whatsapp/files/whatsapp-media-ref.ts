@@ -6,7 +6,8 @@ export type MediaProto = Partial<
   proto.Message.IImageMessage &
     proto.Message.IVideoMessage &
     proto.Message.IAudioMessage &
-    proto.Message.IDocumentMessage
+    proto.Message.IDocumentMessage &
+    Pick<proto.Message.IStickerMessage, "isAnimated" | "isLottie">
 > & { caption?: string | null };
 
 /** Location and keys of a file; plain data, so that it can be stored. */

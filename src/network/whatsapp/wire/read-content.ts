@@ -95,11 +95,22 @@ function readMedia(message: Message, name: StoredMessageKey | undefined): MediaC
       ...(file.caption && { caption: file.caption }),
       ...(sha256 && { sha256 }),
       ...(file.seconds && { seconds: file.seconds }),
-      ...(file.viewOnce && { view_once: true }),
+      ...readLook(file),
+      ...(field === "ptvMessage" && { ptv: true }),
       ref: { ...toMediaRef(file, type), ...(name && { message: name }) },
     };
   }
   return undefined;
+}
+
+/** How phones show the file. */
+function readLook(file: MediaProto): Partial<MediaContent> {
+  return {
+    ...(file.viewOnce && { view_once: true }),
+    ...(file.gifPlayback && { gif_playback: true }),
+    ...((file.isAnimated || file.isLottie) && { is_animated: true }),
+    ...(file.pageCount && { page_count: file.pageCount }),
+  };
 }
 
 function readLocation({ locationMessage, liveLocationMessage }: Message): Content | undefined {

@@ -1,6 +1,6 @@
 import type { MediaType } from "../../../../network/driver.ts";
 import type { Db } from "../../../../platform/db/database.ts";
-import { GatewayError } from "../../../../platform/gateway-error.ts";
+import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import { countPdfPages } from "../../../../platform/media/count-pdf-pages.ts";
 import { decodeHeic } from "../../../../platform/media/decode-heic.ts";
 import {
@@ -12,6 +12,7 @@ import { readMp4Metadata } from "../../../../platform/media/read-mp4-metadata.ts
 import { readOggOpus } from "../../../../platform/media/read-ogg-opus.ts";
 import { readPicture } from "../../../../platform/media/read-picture.ts";
 import { isSticker, toPicture, toSticker } from "../../../../platform/media/to-square-image.ts";
+import { type StickerPack, writeStickerPack } from "../../../../platform/media/write-sticker-pack.ts";
 import { readParts } from "../../../media/media.ts";
 import type { MediaConversion } from "../../log/message-view.ts";
 import { OutgoingFile, readOutgoingRange } from "../outgoing-file.ts";
@@ -39,7 +40,23 @@ export interface ReceivedFile {
   gif_playback?: boolean;
   ptv?: boolean;
   page_count?: number;
+  /** To be written into a sticker. */
+  pack?: StickerPack;
   converted?: MediaConversion;
+}
+
+/** What a request says of the pack of a sticker. Throws VALIDATION_ERROR for any other file. */
+export function packOf(
+  { pack_name, pack_publisher, emojis }: StickerPack,
+  { media_type }: Pick<ReceivedFile, "media_type">,
+): StickerPack | undefined {
+  const pack = { pack_name, pack_publisher, emojis };
+  const given = Object.entries(pack).find(([, value]) => value !== undefined)?.[0];
+  if (given === undefined) return undefined;
+  if (media_type === "sticker") return pack;
+  throw invalidField(given, "is allowed only for a sticker. Send type sticker", "wrong_file_type", {
+    expected: "sticker",
+  });
 }
 
 const OGG_OPUS = /^audio\/(ogg|opus)\b.*\bopus\b/;
@@ -53,7 +70,7 @@ export async function convertMedia(file: ReceivedFile, options: ConvertMediaOpti
     case "ptt":
       return fitVoiceNote(file, options);
     case "sticker":
-      return fitSticker(file, options);
+      return withPack(await fitSticker(file, options), options);
     case "image":
       return file.mime_type === "image/gif" ? fitGif(file, options) : fitPicture(file, options);
     case "video":
@@ -87,6 +104,13 @@ async function fitSticker(file: ReceivedFile, options: ConvertMediaOptions): Pro
     toSticker(decoded ?? (await readWhole(file, db)), field, file.file.account_id),
   );
   return { ...(await replaceAs(file, db, bytes, STICKER_TYPE)), ...(await readPicture(bytes)) };
+}
+
+/** A file that the image library cannot read goes as it is. */
+async function withPack(file: ReceivedFile, { db }: ConvertMediaOptions): Promise<ReceivedFile> {
+  const { pack, width, height } = file;
+  if (!pack || !width || !height) return file;
+  return replace(file, db, writeStickerPack(await readWhole(file, db), pack, { width, height }));
 }
 
 const HEIC = /^image\/hei[cf]\b/;

@@ -26,7 +26,7 @@ import { mimeType } from "../../../media/contract.ts";
 import { requireStorageQuota } from "../../../media/media.ts";
 import type { StoredMedia } from "../../log/message-view.ts";
 import { OutgoingFile } from "../outgoing-file.ts";
-import { convertMedia, type ReceivedFile } from "./convert-media.ts";
+import { convertMedia, packOf, type ReceivedFile } from "./convert-media.ts";
 import { refuseErrorDocument } from "./refuse-error-document.ts";
 
 /** A file in a request: an upload, a URL, or base64. */
@@ -43,6 +43,10 @@ export interface MediaInput extends Omit<DeclaredMedia, "source_mime_type"> {
   /** A video note. */
   ptv?: boolean;
   view_once?: boolean;
+  /** Of a sticker. */
+  pack_name?: string;
+  pack_publisher?: string;
+  emojis?: string[];
 }
 
 export interface MediaOptions extends FetchMediaOptions {
@@ -111,6 +115,7 @@ export async function readMedia(
           )
         : invalidField("caption", `is not shown with ${bare}: send it as a text`, "not_allowed_here");
     requireShownOnce(input, detected);
+    const pack = packOf(input, detected);
     const isGif = input.gif_playback === true;
     if (isGif && detected.media_type !== "video" && detected.mime_type !== "image/gif")
       throw invalidField(
@@ -121,7 +126,7 @@ export async function readMedia(
       );
     const gif = isGif && detected.media_type === "video" && { gif_playback: true };
     const fitted = await convertMedia(
-      { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }) },
+      { file, sha256, ...detected, ...gif, ...(input.ptv && { ptv: true }), ...(pack && { pack }) },
       { db, converter: options.converter.forAccount(account_id), field: source.field },
     );
     file = fitted.file;
@@ -158,7 +163,7 @@ function expectedFile(
   return { type, mime_type: mime_type ?? source.mime_type, file_name: file_name ?? source.file_name };
 }
 
-function toStored({ file, ...facts }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
+function toStored({ file, pack: _, ...facts }: ReceivedFile, input: MediaInput, source: Source): StoredMedia {
   const file_name = nameOf(facts, input, source);
   return {
     kind: "media",
