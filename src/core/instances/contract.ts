@@ -12,7 +12,7 @@ import {
 } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
 import { rule } from "../../platform/issue-codes.ts";
-import { boundedText, countryCode, trimmedText } from "../../platform/text/bounded-text.ts";
+import { boundedText, countryCode, timeZoneText, trimmedText } from "../../platform/text/bounded-text.ts";
 import { instanceId } from "../events/contract.ts";
 import { planLimits } from "../plans/contract.ts";
 import { eventFilter, REFUSED_WEBHOOK_FIELDS, webhook, webhookUrl } from "../webhooks/contract.ts";
@@ -68,6 +68,7 @@ export const DEFAULT_SETTINGS = {
   on_unknown: "resend",
   device_name: null,
   default_country: null,
+  quiet_hours: null,
 } as const satisfies z.output<typeof settings>;
 
 const delayMs = z.number().int().min(0).max(3_600_000);
@@ -80,6 +81,19 @@ const deviceName = named(
     .nullable()
     .describe(
       "Name of the session under Linked devices on the phone, from the next pairing by QR on; null: Mac OS. With a pairing code WhatsApp accepts only names of known systems, so the session is shown as Chrome (Mac OS).",
+    ),
+);
+
+const clock = boundedText(5).regex(/^([01]\d|2[0-3]):[0-5]\d$/, "must be a time such as 22:00");
+
+const quietHours = named(
+  "InstanceQuietHours",
+  z
+    .object({ from: clock, to: clock, time_zone: timeZoneText() })
+    .refine(({ from, to }) => from !== to, rule("from and to are the same", "duplicate"))
+    .nullable()
+    .describe(
+      "From `from` to `to`, perhaps of the next day, queued and scheduled messages wait as scheduled. Synchronous sends, replies of agents and bots, and campaigns do not.",
     ),
 );
 
@@ -118,6 +132,7 @@ export const settings = named(
     default_country: countryCode()
       .nullable()
       .describe("Country of phone numbers without a country code; null: the account's `default_country`."),
+    quiet_hours: quietHours,
   }),
 );
 

@@ -200,6 +200,7 @@ describe("reading instances", () => {
         messages_per_minute: null,
         device_name: null,
         default_country: null,
+        quiet_hours: null,
       },
       limits: {
         ...nothing("max_instances max_users max_messages max_campaigns max_leads max_storage_mb"),

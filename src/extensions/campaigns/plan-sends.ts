@@ -1,7 +1,6 @@
-import { LRUCache } from "lru-cache";
-import { maxEntries } from "../../platform/limits/max-entries.ts";
+import { dayAfter, endOfQuietHours, instantOf, zonedTime } from "../../platform/quiet-hours.ts";
 
-export interface QuietHours {
+interface CampaignQuietHours {
   start: string;
   end: string;
   tz: string;
@@ -11,7 +10,7 @@ export interface QuietHours {
 export interface SendSchedule {
   min_delay_ms: number;
   max_delay_ms: number;
-  quiet_hours: QuietHours | null;
+  quiet_hours: CampaignQuietHours | null;
   daily_limit: number | null;
   /** Of the account, for a campaign without quiet hours; null: UTC. */
   time_zone: string | null;
@@ -87,86 +86,10 @@ function open(
   const tz = timeZoneOf(schedule);
   const isFull = schedule.daily_limit !== null && planned >= schedule.daily_limit;
   const from = isFull ? instantOf({ day: dayAfter(zonedTime(at, tz).day), minute: 0 }, tz) : at;
-  const end = schedule.quiet_hours ? endOfQuiet(schedule.quiet_hours, from) : undefined;
+  const end = endOfQuiet(schedule.quiet_hours, from);
   return { at: end ?? from, waitingFor: isFull ? "daily_limit" : end ? "quiet_hours" : null };
 }
 
-/** The end of the quiet hours that contain this moment; undefined outside quiet hours. */
-function endOfQuiet({ start, end, tz }: QuietHours, at: Date): Date | undefined {
-  const { day, minute } = zonedTime(at, tz);
-  const [first, last] = [minuteOf(start), minuteOf(end)];
-  const isOverNight = last < first;
-  const isQuiet = isOverNight ? minute >= first || minute < last : minute >= first && minute < last;
-  if (!isQuiet) return undefined;
-  const endDay = isOverNight && minute >= first ? dayAfter(day) : day;
-  return instantOf({ day: endDay, minute: last }, tz);
-}
-
-function minuteOf(clock: string): number {
-  const [hour = 0, minute = 0] = clock.split(":").map(Number);
-  return hour * 60 + minute;
-}
-
-/** A day and a time of day on the clocks of a time zone. */
-interface ZonedTime {
-  /** Such as `2026-11-20`. */
-  day: string;
-  /** Minutes since midnight. */
-  minute: number;
-}
-
-/** A name of a time zone has many spellings, and a format takes 36 KB. */
-const formats = new LRUCache<string, Intl.DateTimeFormat>(maxEntries(100));
-
-function formatOf(tz: string): Intl.DateTimeFormat {
-  const known = formats.get(tz);
-  if (known) return known;
-  const made = new Intl.DateTimeFormat("en-US", {
-    timeZone: tz,
-    hourCycle: "h23",
-    year: "numeric",
-    month: "2-digit",
-    day: "2-digit",
-    hour: "2-digit",
-    minute: "2-digit",
-    second: "2-digit",
-  });
-  formats.set(tz, made);
-  return made;
-}
-
-function partsOf(at: Date, tz: string): Record<string, string> {
-  return Object.fromEntries(
-    formatOf(tz)
-      .formatToParts(at)
-      .map(({ type, value }) => [type, value]),
-  );
-}
-
-/** The time on the zone's clocks at this moment. */
-function zonedTime(at: Date, tz: string): ZonedTime {
-  const { year, month, day, hour, minute } = partsOf(at, tz);
-  return { day: `${year}-${month}-${day}`, minute: Number(hour) * 60 + Number(minute) };
-}
-
-/**
- * The moment at which the zone's clocks show this time; if a clock change skips it, the moment after the
- * change.
- */
-function instantOf({ day, minute }: ZonedTime, tz: string): Date {
-  const asUtc = Date.parse(`${day}T00:00:00Z`) + minute * 60_000;
-  const first = asUtc - offsetMs(new Date(asUtc), tz);
-  const second = asUtc - offsetMs(new Date(first), tz);
-  return new Date(Math.max(first, second));
-}
-
-/** How far clocks in the zone are ahead of UTC. */
-function offsetMs(at: Date, tz: string): number {
-  const { year, month, day, hour, minute, second } = partsOf(at, tz);
-  const shown = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`);
-  return shown - Math.floor(at.getTime() / 1000) * 1000;
-}
-
-function dayAfter(day: string): string {
-  return new Date(Date.parse(`${day}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+function endOfQuiet(quiet: CampaignQuietHours | null, at: Date): Date | undefined {
+  return quiet ? endOfQuietHours({ from: quiet.start, to: quiet.end, time_zone: quiet.tz }, at) : undefined;
 }

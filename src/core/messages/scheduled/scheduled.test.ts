@@ -1,7 +1,11 @@
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { inBase64, SAMPLE } from "../../../../test/sample-files.ts";
-import { type MessagingStory, startMessagingStory } from "../../../../test/stories/messaging-story.ts";
+import {
+  type MessagingStory,
+  startMessagingStory,
+  waitUntil,
+} from "../../../../test/stories/messaging-story.ts";
 import { SEND_ERROR } from "../send/send-error.ts";
 
 const MINUTE = 60_000;
@@ -191,6 +195,54 @@ describe("a scheduled message", () => {
         told.event === "message.failed" && told.data.message.message_id === pendingMessageId,
     );
     expect(failed?.body.data.error).toEqual(SEND_ERROR.removed);
+  });
+});
+
+describe("in the quiet hours of an instance", () => {
+  const clockIn = (hours: number) => new Date(Date.now() + hours * HOUR).toISOString().slice(11, 16);
+  const setQuiet = async (quiet_hours: { from: string; to: string; time_zone: string } | null) => {
+    const { id } = story.sales;
+    await story.gateway.owner.updateInstance({ id, settings: { quiet_hours } });
+  };
+  beforeEach(() => setQuiet({ from: clockIn(-1), to: clockIn(1), time_zone: "UTC" }));
+  afterEach(() => setQuiet(null));
+
+  test("queued and due messages wait for the end, in their order, and a sync send passes them", async () => {
+    const { client, id } = story.sales;
+    const { number } = { number: story.friend.phone };
+    const queue = async (text: string) =>
+      (await client.sendText({ id, number, text, async: true })).pendingMessageId ?? "";
+    const due = await schedule("due at night", MINUTE);
+    await story.gateway.advance(MINUTE);
+    await waitUntil(async () => (await planOf(due)) > HOUR / 2);
+    const queued = [await queue("queued first"), await queue("queued second")];
+    for (const one of queued) await waitUntil(async () => (await statusOf(one)) === "scheduled");
+    const { data } = await client.sendText({ id, number, text: "urgent" });
+    expect(data.status).toBe("sent");
+    const texts = ["due at night", "queued first", "queued second"];
+    expect(await sentTexts(...texts)).toEqual([]);
+    await setQuiet(null);
+    await story.gateway.advance(HOUR);
+    for (const one of [due, ...queued]) expect((await story.outcome(one)).event).toBe("message.sent");
+    expect(await sentTexts("urgent", ...texts)).toEqual(["urgent", ...texts]);
+  });
+
+  /** How far ahead the message is planned. */
+  const planOf = async (messageId: string) => {
+    const { data } = await story.sales.client.getMessage({ id: story.sales.id, messageId });
+    return data.status === "scheduled" ? Date.parse(data.send_at ?? "") - Date.now() : 0;
+  };
+
+  test.each([
+    { from: "22:00", to: "22:00", time_zone: "UTC" },
+    { from: "22", to: "08:00", time_zone: "UTC" },
+    { from: "22:00", to: "08:00", time_zone: "Mars/Olympus" },
+    { from: "22:00", to: "08:00" },
+  ])("%j is refused", async (quiet_hours) => {
+    const { id } = story.sales;
+    const change = { settings: { quiet_hours } };
+    const { status } = await call(`PATCH /api/v1/instances/${id}`, change);
+    expect(status).toBe(400);
   });
 });
 

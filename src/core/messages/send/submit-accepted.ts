@@ -74,6 +74,8 @@ export function toSendRow(message: AcceptedFields, { network, on_unknown }: Subm
     unknown_outcome_ms: null,
     is_reconnected: false,
     locked_until: null,
+    quiet_hours: null,
+    now_ms: null,
     pace_min: 0,
     pace_max: 0,
     per_minute: null,

@@ -34,6 +34,7 @@ const VALUES = {
   lock: [false, true],
   breaker: ["closed", "open", "open and due"],
   throttle: ["none", "pause", "rate"],
+  quiet: [false, true],
   connected: [true, false],
 } as const;
 
@@ -43,7 +44,14 @@ type Case = { [Name in keyof Values]: Values[Name][number] } & { id: number };
 /** Columns that these values set, and those that only affect a later attempt. */
 const VARIED = ["breaker_open_ms", "content", "delay_ms", "is_overdue", "is_restricted", "locked_until"];
 const VARIED_TOO = ["mode", "origin", "outcome_at", "pace_max", "pace_min", "per_minute", "submitted_at"];
-const OF_LATER_ATTEMPTS = ["is_reconnected", "is_stale", "on_unknown", "unknown_outcome_ms"];
+const OF_LATER_ATTEMPTS = [
+  "quiet_hours",
+  "now_ms",
+  "is_reconnected",
+  "is_stale",
+  "on_unknown",
+  "unknown_outcome_ms",
+];
 const NAMES = ["account_id", "conversation_id", "id", "instance_id", "jid", "message_id", "network"];
 
 let store: TestDatabase;
@@ -83,14 +91,18 @@ async function insertAccounts(): Promise<void> {
     select a.id, a.status, 'client', p.id, '{}', a.status from p, (values (101, 'active'), (102, 'paused')) a (id, status)`);
 }
 
+const clockIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+const AROUND_NOW = { from: clockIn(-2), to: clockIn(2), time_zone: "UTC" };
+
 /** Each send has an instance of its own. */
 async function insertInstances(): Promise<void> {
-  const rows = cases.map(({ id, account, lock, breaker, throttle }) => ({
+  const rows = cases.map(({ id, account, lock, breaker, throttle, quiet }) => ({
     id,
     account_id: ACCOUNTS[account],
     settings: {
       ...(throttle === "pause" && { send_delay_min_ms: 1000, send_delay_max_ms: 2000 }),
       ...(throttle === "rate" && { messages_per_minute: 5 }),
+      ...(quiet && { quiet_hours: AROUND_NOW }),
     },
     locked: lock ? "1 hour" : null,
     holds: breaker === "closed" ? 0 : 1,

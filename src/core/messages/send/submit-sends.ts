@@ -4,6 +4,7 @@ import { singleJobGroup } from "../../../engine/job-store.ts";
 import { type LaneEpoch, lockOwnedLanes } from "../../../engine/lane-store.ts";
 import type { Db } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";
+import type { QuietHours } from "../../../platform/quiet-hours.ts";
 import type { ConversationRef } from "../../contacts/contacts.ts";
 import { statementHooks } from "../../statement-hooks.ts";
 import type { MessageRow, StoredContent } from "../log/message-view.ts";
@@ -37,6 +38,10 @@ export interface SendRow
   is_reconnected: boolean;
   /** Set if the message would begin a chat: until this time the network rejects it. */
   locked_until: Date | null;
+  /** When the instance sends no async messages. */
+  quiet_hours: QuietHours | null;
+  /** With quiet hours: the time on the database's clock, in milliseconds since 1970. */
+  now_ms: number | null;
   /** The pause between two sends of the instance, in milliseconds. */
   pace_min: number;
   pace_max: number;
@@ -63,6 +68,9 @@ export const HOLD_COLUMNS = sql`
           then i.new_chats_locked_until end as locked_until,
         case when i.send_pauses > 0
           then (extract(epoch from i.sends_paused_until - now()) * 1000)::float8 end as breaker_open_ms,
+        nullif(i.settings -> 'quiet_hours', 'null') as quiet_hours,
+        case when nullif(i.settings -> 'quiet_hours', 'null') is not null
+          then (extract(epoch from now()) * 1000)::float8 end as now_ms,
         coalesce((i.settings ->> 'send_delay_min_ms')::int, 0) as pace_min,
         coalesce((i.settings ->> 'send_delay_max_ms')::int, 0) as pace_max,
         case when i.settings ->> 'messages_per_minute' is not null
@@ -72,6 +80,7 @@ export const HOLD_COLUMNS = sql`
 /** For a message `m` with these columns in `p`: a simple send, which meets none of the `SEND_HOLDS`. */
 export const IS_UNHELD = sql`(m.origin <> 'campaign' and m.delay_ms is null and m.content ->> 'kind' <> 'media'
         and not p.is_restricted and p.locked_until is null and p.breaker_open_ms is null and p.pace_max <= 0
+        and (p.quiet_hours is null or m.mode = 'sync')
         and p.per_minute is null)`;
 
 /** A send whose job is claimed. */

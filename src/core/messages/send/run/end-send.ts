@@ -89,7 +89,7 @@ export async function waitForReceipt(
   return isOwned ? NOT_YET : loseLane(context);
 }
 
-export function loseLane({ deps: { engine }, job }: SendContext): JobResult {
+export function loseLane({ deps: { engine }, job }: Pick<SendContext, "deps" | "job">): JobResult {
   engine.markLaneLost(job.lane.id);
   return { end: "committed" };
 }

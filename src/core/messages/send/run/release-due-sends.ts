@@ -3,9 +3,10 @@ import type { Job, JobResult } from "../../../../engine/engine.ts";
 import { lockOwnedLanes } from "../../../../engine/lane-store.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { faultPoint } from "../../../../platform/fault-point.ts";
+import { scheduledGroup } from "../insert-messages.ts";
 import { SEND_ERROR } from "../send-error.ts";
-import { NOT_YET } from "./end-send.ts";
-import type { SendRunnerDeps } from "./send-context.ts";
+import { loseLane, NOT_YET } from "./end-send.ts";
+import type { SendContext, SendRunnerDeps } from "./send-context.ts";
 
 const AT_ONCE = 500;
 
@@ -33,6 +34,24 @@ export async function releaseDueSends(deps: SendRunnerDeps, job: Job): Promise<J
     ),
   );
   return NOT_YET;
+}
+
+/** Schedules a send anew that has not begun; its time to begin stays as long as it was. */
+export async function postponeSend({ deps, job, send }: SendContext, until: Date): Promise<JobResult> {
+  const { db, engine } = deps;
+  const { rows } = await sql`
+    with owned as (${lockOwnedLanes(engine.node.id, [job.lane])}),
+    postponed as (
+      update message m set status = 'scheduled', send_at = ${until}, deadline = m.deadline + (${until} - now())
+      from owned where m.id = ${send.id} and m.status = 'pending' and m.submitted_at is null
+      returning m.id
+    ), queued as (
+      update job j set prio = 1, run_at = ${until}, grp = ${scheduledGroup(send.id)},
+        ref = j.ref || '{"scheduled": true}'
+      from postponed where j.id = ${job.id}
+    )
+    select from owned`.execute(db);
+  return rows.length > 0 ? NOT_YET : loseLane({ deps, job });
 }
 
 interface LateSend {

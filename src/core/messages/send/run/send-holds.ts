@@ -1,6 +1,8 @@
 import type { JobResult } from "../../../../engine/engine.ts";
+import { endOfQuietHours } from "../../../../platform/quiet-hours.ts";
 import { newChatsLocked, SEND_ERROR } from "../send-error.ts";
 import { failSend, NOT_YET, retryIn, TRY_AGAIN_MS, waitForReceipt, withdrawSend } from "./end-send.ts";
+import { postponeSend } from "./release-due-sends.ts";
 import type { SendContext } from "./send-context.ts";
 import { isRetriedImmediately, mayRetry } from "./send-retries.ts";
 
@@ -15,6 +17,7 @@ type SendHold = (context: SendContext) => HoldResult | Promise<HoldResult>;
 export const SEND_HOLDS: readonly SendHold[] = [
   holdUnknownOutcome,
   holdRestrictedAccount,
+  holdQuietHours,
   holdNewChat,
   holdDisconnected,
   holdOpenCircuitBreaker,
@@ -36,6 +39,24 @@ function holdRestrictedAccount(context: SendContext): HoldResult | Promise<HoldR
   const { is_restricted, origin } = context.send;
   if (!is_restricted) return "go_on";
   return origin === "campaign" ? withdrawSend(context) : failSend(context, SEND_ERROR.restricted);
+}
+
+/** People wait for the replies of agents and bots, and campaigns have quiet hours of their own. */
+const HELD_AT_NIGHT: ReadonlySet<string> = new Set(["api", "panel"]);
+
+/** A queued send waits outside its chat until the quiet hours of the instance end. */
+function holdQuietHours(context: SendContext): HoldResult | Promise<HoldResult> {
+  const { mode, origin, submitted_at, quiet_hours, now_ms } = context.send;
+  if (
+    quiet_hours === null ||
+    now_ms === null ||
+    mode === "sync" ||
+    submitted_at !== null ||
+    !HELD_AT_NIGHT.has(origin)
+  )
+    return "go_on";
+  const end = endOfQuietHours(quiet_hours, new Date(now_ms));
+  return end === undefined ? "go_on" : postponeSend(context, end);
 }
 
 function holdNewChat(context: SendContext): HoldResult | Promise<HoldResult> {
