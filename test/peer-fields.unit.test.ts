@@ -154,7 +154,7 @@ const BODIES: readonly [
         { fullName: "Ana", phoneNumber: NUMBER },
       ],
     },
-    ["contact.1"],
+    [],
     [],
   ],
   [

@@ -127,7 +127,7 @@ export interface ContactCard {
 
 export interface ContactContent extends ContactCard {
   kind: "contact";
-  /** Inbound: the other cards of the message. The log stores it under this name. */
+  /** The other cards of the message. The log stores it under this name. */
   more?: ContactCard[];
 }
 

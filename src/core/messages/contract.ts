@@ -338,6 +338,9 @@ export const cardName = trimmedText(200)
   .min(1)
   .regex(/^[^\p{Cc}\u2028\u2029]*$/u, "must be one line");
 
+/** Of one message. */
+const MOST_CARDS = 20;
+
 const vcardText = boundedText(10_000).min(1);
 
 const cardDetails = {
@@ -346,30 +349,34 @@ const cardDetails = {
   url: boundedText(2000).optional(),
 };
 
-/** Also as the clients of other gateways write it. A vCard is an alias of the field `vcard`. */
-const card = named(
-  "ContactCard",
-  z.union([
-    z.object({ name: cardName, phone: digitsOrJid, ...cardDetails }),
-    z
-      .object({ fullName: cardName, phoneNumber: digitsOrJid, ...cardDetails })
-      .transform(({ fullName, phoneNumber, ...rest }) => ({ name: fullName, phone: phoneNumber, ...rest })),
-    z.object({ vcard: vcardText }).transform(() => undefined),
-  ]),
+/** Also as the clients of other gateways write it. */
+const namedCard = z.union([
+  z.object({ name: cardName, phone: digitsOrJid, ...cardDetails }),
+  z
+    .object({ fullName: cardName, phoneNumber: digitsOrJid, ...cardDetails })
+    .transform(({ fullName, phoneNumber, ...rest }) => ({ name: fullName, phone: phoneNumber, ...rest })),
+]);
+
+const wholeVcard = z.object({ vcard: vcardText });
+
+/** A vCard is an alias of the field `vcard`. */
+const card = named("ContactCard", z.union([namedCard, wholeVcard.transform(() => undefined)]));
+const cards = named(
+  "ContactCards",
+  z
+    .array(z.union([namedCard, wholeVcard]))
+    .min(1)
+    .max(MOST_CARDS),
 );
 
 const cardFields = {
   name: cardName.optional(),
   contact: z
-    .union([
-      card,
-      z
-        .array(card)
-        .length(1)
-        .transform(([only]) => only),
-    ])
+    .union([card, cards])
     .optional()
-    .describe("The contact card, if `phone` names the recipient."),
+    .describe(
+      "The contact card, if `phone` names the recipient; or several, which you can also name `contacts`.",
+    ),
   vcard: vcardText
     .optional()
     .describe(
@@ -380,7 +387,7 @@ const cardAliases = {
   name: ["fullName", "contact_name", "Name"],
   phone: ["phoneNumber", "contact_phone"],
   contact: ["contacts", "contactMessage"],
-  vcard: ["Vcard", "contact.vcard", "contact.0.vcard", "contacts.0.vcard"],
+  vcard: ["Vcard", "contact.vcard"],
 };
 
 /** Present if a file goes out in another form, since phones would not show or play it. */

@@ -229,13 +229,6 @@ const LIVE = refuseAll(
   "liveDuration",
 );
 
-const MORE_CARDS = refuseAll(
-  "is not supported: send one card per request",
-  "contact.1",
-  "contacts.1",
-  "contactMessage.1",
-);
-
 /** Those that name parts of a poll are aliases there. */
 const OF_POLL = Object.fromEntries(
   Object.entries(OF_ALL).filter(
@@ -247,10 +240,10 @@ export const REFUSED_FIELDS = {
   text: { ...OF_ALL, ...OWN_ID, ...PREVIEW, ...WITHOUT_TITLE, ...NEVER_ONCE },
   media: { ...OF_ALL, ...OWN_ID, ...AS_TYPE, ...ALBUM, ...WITHOUT_TITLE, ...ONCE_MISSPELT },
   location: { ...OF_ALL, ...OWN_ID, ...LIVE, ...NEVER_ONCE },
-  contact: { ...OF_ALL, ...OWN_ID, ...MORE_CARDS, ...NEVER_ONCE },
+  contact: { ...OF_ALL, ...OWN_ID, ...NEVER_ONCE },
   reply: { ...OF_ALL, ...PREVIEW, ...WITHOUT_TITLE, ...NEVER_ONCE },
   poll: { ...OF_POLL, ...OWN_ID, ...NEVER_ONCE },
-  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...NO_ALBUM, ...LIVE, ...MORE_CARDS, ...ONCE_MISSPELT },
+  any: { ...OF_ALL, ...PREVIEW, ...AS_TYPE, ...ALBUM, ...NO_ALBUM, ...LIVE, ...ONCE_MISSPELT },
 } as const;
 
 const FOR_WHOM = "send for_everyone, which is true unless only the phone shall lose the message";

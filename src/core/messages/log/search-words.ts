@@ -50,7 +50,7 @@ function textsOf(content: StoredContent): (string | undefined)[] {
     case "location":
       return [content.name, content.address];
     case "contact":
-      return [content.name, content.phone];
+      return [content, ...(content.more ?? [])].flatMap(({ name, phone }) => [name, phone]);
   }
 }
 

@@ -93,6 +93,21 @@ test("a given vCard keeps its phones, company and e-mail, and each phone offers 
   });
 });
 
+test("several contact cards, whole or as fields, go out in one message in their order", async () => {
+  const davi = "BEGIN:VCARD\nVERSION:3.0\nFN:Davi\nTEL:+55 11 96666-3333\nEND:VCARD";
+  const contact = [{ name: "Caio", phone: "5511977772222" }, { vcard: davi }];
+  const { data } = await client.sendContact({ id, number: ana.phone, contact });
+  expect(await arrived(data.message_id)).toMatchObject({
+    contactsArrayMessage: {
+      displayName: "2 contacts",
+      contacts: [
+        { displayName: "Caio", vcard: expect.stringContaining("waid=5511977772222") },
+        { displayName: "Davi", vcard: expect.stringContaining("waid=5511966663333") },
+      ],
+    },
+  });
+});
+
 describe("a reply", () => {
   test("contains what it quotes, without the key of the file", async () => {
     const bytes = Buffer.from("OggS voice");

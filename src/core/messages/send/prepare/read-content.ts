@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Jid } from "../../../../network/driver.ts";
+import type { ContactContent, Jid } from "../../../../network/driver.ts";
 import { type VcardFields, writeVcard } from "../../../../network/write-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
@@ -92,8 +92,15 @@ export function readRecipient(
 
 /** The texts of a send that can be phone numbers. */
 export function phonesOf({ jid, number, phone, contact, vcard, mentions = [] }: SendInput) {
-  const card = vcard === undefined ? [] : readVcard(vcard).phones.map((one) => one.number);
-  return [jid, number, phone, contact?.phone, ...mentions, ...card];
+  const card = vcard === undefined ? [] : phonesOfVcard(vcard);
+  const cards = [contact ?? []]
+    .flat()
+    .flatMap((one) => ("vcard" in one ? phonesOfVcard(one.vcard) : one.phone));
+  return [jid, number, phone, ...cards, ...mentions, ...card];
+}
+
+function phonesOfVcard(vcard: string): string[] {
+  return readVcard(vcard).phones.map(({ number }) => number);
 }
 
 /** Reads the content of a send, which an album has several of. Stores a file only after all other checks. */
@@ -140,7 +147,7 @@ async function readBody(
     case "location":
       return readLocation(input);
     case "contact":
-      return readCard(input, options.country);
+      return readCards(input, options.country);
     case "poll":
       return readPollInput(requireField(input.poll));
     case "ask":
@@ -179,11 +186,22 @@ function readLocation({ latitude, longitude, name, address }: SendInput): Stored
   return { kind: "location", latitude, longitude, ...(name && { name }), ...(address && { address }) };
 }
 
+function readCards({ contact, ...input }: SendInput, country?: PhoneCountry): StoredContent {
+  if (!Array.isArray(contact)) return readCard({ ...input, contact }, country);
+  const [first, ...more] = contact.map((one) => readCard("vcard" in one ? one : { contact: one }, country));
+  if (!first) throw invalidField("contact", "is required: the contact to send", "missing");
+  return { ...first, ...(more.length > 0 && { more: more.map(({ kind: _, ...card }) => card) }) };
+}
+
+type CardInput = Omit<SendInput, "contact"> & {
+  contact?: Exclude<SendInput["contact"], readonly unknown[]>;
+};
+
 /** Reads a contact card from a vCard, the object `contact`, or `name` and `phone`. */
 function readCard(
-  { contact, vcard, name, phone, organization, email, url }: SendInput,
+  { contact, vcard, name, phone, organization, email, url }: CardInput,
   country?: PhoneCountry,
-): StoredContent {
+): ContactContent {
   const fields = { name, phone, organization, email, url };
   const contactCard: Partial<VcardFields> =
     vcard === undefined ? (contact ?? fields) : parseWholeVcard(vcard);
