@@ -141,11 +141,7 @@ async function getRow(db: Db, instanceId: number, messageId: string): Promise<Me
     .executeTakeFirstOrThrow(() => new GatewayError("MESSAGE_NOT_FOUND", "There is no such message."));
 }
 
-type SendRoutes =
-  | Extract<keyof typeof messagesContract, `send${string}`>
-  | "sendPoll"
-  | "ask"
-  | "forwardMessage";
+type SendRoutes = Extract<keyof MessageHandlers, `send${string}`> | "ask" | "forwardMessage";
 
 function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
   const send = createSendHandler(deps);
@@ -157,8 +153,11 @@ function sendHandlers(deps: HandleSendDeps): Pick<MessageHandlers, SendRoutes> {
     sendReply: (call) => send("send-reply", call.input.id, "reply", call),
     sendPoll: ({ input, ...call }) =>
       send("send-poll", input.id, "poll", { ...call, input: { ...input, poll: input } }),
-    ask: ({ input, ...call }) => send("ask", input.id, "ask", { ...call, input: { ...input, ask: input } }),
-
+    ask({ input, ...call }) {
+      // Of a question it says until when answers count, and not until when a scheduled send may begin.
+      const { expires_at: _, ...others } = input;
+      return send("ask", input.id, "ask", { ...call, input: { ...others, ask: input } });
+    },
     forwardMessage: (call) => send("forward", call.input.id, "forward", call),
 
     async send(call) {

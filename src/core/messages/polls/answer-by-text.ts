@@ -43,7 +43,7 @@ export async function answerByText(trx: Trx, message: MessageRow): Promise<Event
     .clearOrderBy()
     .where("m.conversation_id", "=", conversation_id)
     .where(IS_OPEN_ASK)
-    .where("m.status", "not in", ["failed", "cancelled"])
+    .where("m.status", "not in", ["scheduled", "failed", "cancelled"])
     .orderBy("m.id", "desc")
     .limit(LATEST_ASKS)
     .forUpdate("m")

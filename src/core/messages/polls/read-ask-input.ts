@@ -6,14 +6,16 @@ import { POLL_LIMITS, type pollsContract } from "./contract.ts";
 
 export type AskInput = Pick<
   z.output<(typeof pollsContract)["ask"]["input"]>,
-  "question" | "options" | "style" | "expires_at"
+  "question" | "options" | "style" | "expires_at" | "send_at"
 >;
 
 /** The question of a request as a poll, or as a text with numbered options. */
-export function readAskInput({ question, options, style, expires_at }: AskInput): StoredContent {
-  const now = new Date();
-  if (expires_at && expires_at <= now)
-    throw invalidField("expires_at", "must be in the future", "too_low", { min: now.toISOString() });
+export function readAskInput({ question, options, style, expires_at, send_at }: AskInput): StoredContent {
+  const asked = send_at === undefined ? new Date() : new Date(send_at);
+  if (expires_at && expires_at <= asked)
+    throw invalidField("expires_at", "must be in the future and after send_at", "too_low", {
+      min: asked.toISOString(),
+    });
   const misfit = findMisfit(question, options);
   if (style === "poll" && misfit) throw misfit;
   return toQuestion(question, options, { style: misfit ? "text" : style, expires_at });

@@ -95,6 +95,24 @@ describe("a scheduled message", () => {
     expect(seen.flatMap(({ content }) => content?.caption ?? [])).toEqual(captions);
   });
 
+  test("may be a question, of which expires_at says until when answers count", async () => {
+    const { client, id } = story.sales;
+    const options = ["Yes", "No"].map((text) => ({ id: text, text }));
+    const question = {
+      id,
+      number: story.friend.phone,
+      question: "Shall we?",
+      options,
+      send_at: fromNow(HOUR),
+    };
+    const { pendingMessageId = "" } = await client.ask({ ...question, expires_at: fromNow(30 * 24 * HOUR) });
+    expect(await statusOf(pendingMessageId)).toBe("scheduled");
+    await client.cancelScheduled({ id, messageId: pendingMessageId });
+    await expect(client.ask({ ...question, expires_at: fromNow(MINUTE) })).rejects.toMatchObject({
+      details: { fields: [{ field: "expires_at", code: "too_low" }] },
+    });
+  });
+
   test("keeps its file for months and sends it", async () => {
     const { client, id } = story.sales;
     const file = { number: story.friend.phone, base64: inBase64(SAMPLE.png) };
