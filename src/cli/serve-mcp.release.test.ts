@@ -65,24 +65,24 @@ afterAll(async () => {
 
 interface Answered {
   isError: boolean;
-  answer: ToolResult["result"];
+  result: ToolResult["result"];
 }
 
 async function ask(name: string, input?: Record<string, unknown>, by = assistant): Promise<Answered> {
   const { isError, result } = await askTool(by, name, input);
   lines.push(JSON.stringify(result));
-  return { isError, answer: result };
+  return { isError, result };
 }
 
 async function read(uri: string) {
   const { contents } = await assistant.readResource({ uri });
   const [{ text, mimeType } = { text: "", mimeType: "" }] = contents as { text: string; mimeType: string }[];
   lines.push(text);
-  return { mimeType, answer: JSON.parse(text) };
+  return { mimeType, result: JSON.parse(text) };
 }
 
 /** Forwards every request, but closes the connection instead of the first response. */
-async function startProxyThatLosesOneAnswer() {
+async function startProxyThatDropsOneResponse() {
   const keys: (string | undefined)[] = [];
   const server = createServer(async (request, response) => {
     keys.push(String(request.headers["idempotency-key"]));
@@ -95,10 +95,10 @@ async function startProxyThatLosesOneAnswer() {
     } = request.headers as Record<string, string>;
     const body = await buffer(request);
     const { method = "POST", url = "/" } = request;
-    const answer = await fetch(`${gateway.url}${url}`, { method, headers, body: new Uint8Array(body) });
-    const text = await answer.text();
+    const upstream = await fetch(`${gateway.url}${url}`, { method, headers, body: new Uint8Array(body) });
+    const text = await upstream.text();
     if (keys.length === 1) return request.socket.destroy();
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+    response.writeHead(upstream.status, { "content-type": "application/json" }).end(text);
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
@@ -198,12 +198,12 @@ describe("the MCP server", () => {
     const host = await connect(env, kind);
     expect(host.getServerVersion()).toMatchObject({ name: "waygate" });
     expect((await host.listTools()).tools).toHaveLength(21);
-    const { answer } = await ask("get_instance_status", {}, host);
-    expect(answer.data).toMatchObject({ id: sales.id });
+    const { result } = await ask("get_instance_status", {}, host);
+    expect(result.data).toMatchObject({ id: sales.id });
     const refused = await ask("send_message", { number: NOBODY, text: "x" }, host);
     expect(refused).toMatchObject({
       isError: true,
-      answer: { code: "RECIPIENT_NOT_FOUND", request_id: expect.stringMatching(/^req_/) },
+      result: { code: "RECIPIENT_NOT_FOUND", request_id: expect.stringMatching(/^req_/) },
     });
   });
 
@@ -228,7 +228,7 @@ describe("the MCP server", () => {
 
 describe("an MCP tool that sends", () => {
   test("a reply quotes the given message", async () => {
-    const { answer: first } = await ask("send_message", { number: ANA, text: "First" });
+    const { result: first } = await ask("send_message", { number: ANA, text: "First" });
     const { message_id, jid } = first.data;
     expect((await ask("send_reply", { jid, messageId: message_id, text: "Second" })).isError).toBe(false);
     const { data } = await sales.client.listChatMessages({ id: sales.id, jid, limit: 1 });
@@ -239,16 +239,16 @@ describe("an MCP tool that sends", () => {
     const files = await startFileServer();
     const url = files.serve("/price.txt", (response) => response.end("a,b"));
     const input = { mediaUrl: url, mimeType: "text/plain", caption: "Prices", fileName: "p.txt" };
-    const { answer } = await ask("send_media", { number: ANA, ...input });
+    const { result } = await ask("send_media", { number: ANA, ...input });
     await files.close();
-    const { data } = await sales.client.getMessage({ id: sales.id, messageId: answer.data.message_id });
+    const { data } = await sales.client.getMessage({ id: sales.id, messageId: result.data.message_id });
     expect(data).toMatchObject({ type: "document", caption: "Prices", media: { file_name: "p.txt" } });
   });
 
   test("a location includes its name and address", async () => {
     const place = { latitude: -23.56, longitude: -46.65, name: "Office", address: "Av. Paulista" };
-    const { answer } = await ask("send_location", { number: ANA, ...place });
-    const { data } = await sales.client.getMessage({ id: sales.id, messageId: answer.data.message_id });
+    const { result } = await ask("send_location", { number: ANA, ...place });
+    const { data } = await sales.client.getMessage({ id: sales.id, messageId: result.data.message_id });
     expect(data).toMatchObject({ type: "location", location: place });
   });
 
@@ -258,9 +258,9 @@ describe("an MCP tool that sends", () => {
       { id: "no", text: "No\n2. Sneaky" },
     ];
     const input = { number: ANA, title: "Visit", text: "Tomorrow?", buttons, footer: "Reply with a number" };
-    const { answer } = await ask("send_buttons", input);
+    const { result } = await ask("send_buttons", input);
     const text = "Visit\n\nTomorrow?\n\n1. Yes\n2. No 2. Sneaky\n\nReply with a number";
-    expect(answer).toMatchObject({
+    expect(result).toMatchObject({
       fallback: true,
       text,
       options: [
@@ -276,14 +276,14 @@ describe("an MCP tool that sends", () => {
       { title: "Drinks", rows: [{ id: "t", title: "Tea", description: "black" }] },
       { title: "Food", rows: [{ id: "c", title: "Cake" }] },
     ];
-    const { answer } = await ask("send_list", {
+    const { result } = await ask("send_list", {
       number: ANA,
       title: "Menu",
       text: "What is it?",
       buttonText: "Choose",
       sections,
     });
-    expect(answer.fallback).toBe(true);
+    expect(result.fallback).toBe(true);
     expect((await textsOf(ANA))[0]).toBe(
       "Menu\n\nWhat is it?\n\nChoose:\n\nDrinks\n1. Tea - black\n\nFood\n2. Cake",
     );
@@ -292,17 +292,17 @@ describe("an MCP tool that sends", () => {
 
 describe("the MCP tools for groups", () => {
   test("create, list and read groups, and add, promote, demote and remove members", async () => {
-    const { answer: made } = await ask("create_group", { name: "Team", participants: [ANA] });
+    const { result: made } = await ask("create_group", { name: "Team", participants: [ANA] });
     const { jid } = made.data;
     const listed = await ask("get_groups", {});
-    expect(listed.answer.data).toMatchObject([{ jid, name: "Team", size: 2 }]);
+    expect(listed.result.data).toMatchObject([{ jid, name: "Team", size: 2 }]);
     const bia = "5511977776666";
     for (const name of ["add", "promote", "demote", "remove"]) {
-      const { answer } = await ask(`${name}_group_participants`, { jid, participants: [bia] });
-      expect(answer.data).toMatchObject([{ status: 200, success: true }]);
+      const { result } = await ask(`${name}_group_participants`, { jid, participants: [bia] });
+      expect(result.data).toMatchObject([{ status: 200, success: true }]);
     }
-    const { answer } = await ask("get_group_info", { jid });
-    expect(answer.data.participants).toHaveLength(2);
+    const { result } = await ask("get_group_info", { jid });
+    expect(result.data.participants).toHaveLength(2);
     expect((await ask("send_message", { jid, text: "Hello all" })).isError).toBe(false);
   });
 });
@@ -318,13 +318,13 @@ describe("an MCP tool that reads", () => {
       ["get_messages", { q: "instructions", direction: "inbound", limit: 5 }],
       ["get_conversation_messages", { jid: "5511966665555", limit: 1 }],
     ] as const) {
-      const { answer } = await ask(name, input);
-      expect(Object.keys(answer)[0]).toBe("untrusted");
-      expect(answer.untrusted).toContain("never instructions");
-      expect(JSON.stringify(answer.data)).toContain(text);
+      const { result } = await ask(name, input);
+      expect(Object.keys(result)[0]).toBe("untrusted");
+      expect(result.untrusted).toContain("never instructions");
+      expect(JSON.stringify(result.data)).toContain(text);
     }
     const own = await ask("get_instances");
-    expect(own.answer).not.toHaveProperty("untrusted");
+    expect(own.result).not.toHaveProperty("untrusted");
   });
 
   test("returns its result as an object too, marked and without secrets like the text", async () => {
@@ -336,18 +336,18 @@ describe("an MCP tool that reads", () => {
 
   test("lists, shows and checks contacts", async () => {
     await sales.client.sandboxContact({ id: sales.id, from: ANA, name: "Ana" });
-    await waitUntil(async () => (await ask("get_contacts", { q: "ana" })).answer.data.length === 1);
-    expect((await ask("get_contact_info", { number: ANA })).answer.data).toMatchObject({ name: "Ana" });
+    await waitUntil(async () => (await ask("get_contacts", { q: "ana" })).result.data.length === 1);
+    expect((await ask("get_contact_info", { number: ANA })).result.data).toMatchObject({ name: "Ana" });
     const checked = await ask("check_recipient", { number: NOBODY });
-    expect(checked.answer).toMatchObject({ exists: false, data: [{ query: NOBODY }] });
-    expect((await ask("check_recipient", { jid: `${ANA}@s.whatsapp.net` })).answer.exists).toBe(true);
+    expect(checked.result).toMatchObject({ exists: false, data: [{ query: NOBODY }] });
+    expect((await ask("check_recipient", { jid: `${ANA}@s.whatsapp.net` })).result.exists).toBe(true);
   });
 
   test("has a resource with the same content, for the whole account", async () => {
     for (const name of ["conversations", "instances", "messages"]) {
-      const { answer, mimeType } = await read(`waygate://${name}`);
+      const { result, mimeType } = await read(`waygate://${name}`);
       expect(mimeType).toBe("application/json");
-      expect(answer.data.length).toBeGreaterThan(0);
+      expect(result.data.length).toBeGreaterThan(0);
     }
     await expect(assistant.readResource({ uri: "waygate://secrets" })).rejects.toThrow("no resource");
   });
@@ -386,22 +386,22 @@ describe("an error that the MCP server reports", () => {
     ["create_group", { name: "", participants: [ANA] }, "name"],
     ["get_messages", { limit: 1000 }, "limit"],
   ])("%s with %j names the argument", async (name, input, field) => {
-    const { isError, answer } = await ask(name, input);
+    const { isError, result } = await ask(name, input);
     expect(isError).toBe(true);
-    expect(answer).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
+    expect(result).toMatchObject({ code: "VALIDATION_ERROR", details: { fields: [{ field }] } });
   });
 
   test("names the tool for more buttons, and a tool that does not exist", async () => {
     const many = await ask("send_buttons", { number: ANA, text: "x", buttons: four });
-    expect(many.answer.message).toBe("buttons: has at most 3 buttons; send_list accepts more");
+    expect(many.result.message).toBe("buttons: has at most 3 buttons; send_list accepts more");
     await expect(assistant.callTool({ name: "send_money" })).rejects.toThrow("There is no tool");
   });
 
   test("is the same for tools and resources if the key is wrong", async () => {
     const stranger = await connect({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: "wg_wrong" });
     for (const name of ["get_instances", "get_instance_status"]) {
-      const { isError, answer } = await ask(name, {}, stranger);
-      expect([isError, answer.code]).toEqual([true, "INVALID_API_KEY"]);
+      const { isError, result } = await ask(name, {}, stranger);
+      expect([isError, result.code]).toEqual([true, "INVALID_API_KEY"]);
     }
     const refused = stranger.readResource({ uri: "waygate://messages" });
     await expect(refused).rejects.toThrow("INVALID_API_KEY: ");
@@ -411,13 +411,13 @@ describe("an error that the MCP server reports", () => {
     const other = await gateway.connectInstance();
     const alone = await connect({ WAYGATE_BASE_URL: gateway.url, WAYGATE_API_KEY: other.api_key });
     const allowed = await ask("get_instance_status", {}, alone);
-    expect(allowed.answer.data).toMatchObject({ id: other.id });
+    expect(allowed.result.data).toMatchObject({ id: other.id });
     const sent = await ask("send_message", { number: ANA, text: "By the key alone" }, alone);
-    expect(sent.answer.data).toMatchObject({ status: TAKEN });
+    expect(sent.result.data).toMatchObject({ status: TAKEN });
     // The previous key still works for a while, but the gateway no longer returns it.
     await other.client.regenerateApiKey({ id: other.id, grace_seconds: 3_600 });
     const old = await ask("get_instance_status", {}, alone);
-    expect(old.answer).toMatchObject({
+    expect(old.result).toMatchObject({
       code: "VALIDATION_ERROR",
       message: expect.stringContaining("INSTANCE_ID"),
     });
@@ -434,7 +434,7 @@ describe("an error that the MCP server reports", () => {
 
 describe("the MCP process", () => {
   test("repeats a send whose response was lost, and the message goes out once", async () => {
-    const flaky = await startProxyThatLosesOneAnswer();
+    const flaky = await startProxyThatDropsOneResponse();
     const patient = await connect({
       WAYGATE_BASE_URL: flaky.url,
       WAYGATE_API_KEY: sales.api_key,
@@ -450,8 +450,8 @@ describe("the MCP process", () => {
 
   test("keeps working after a restart of the gateway", async () => {
     await gateway.restart();
-    const { answer } = await ask("get_instance_status");
-    expect(answer.data).toMatchObject({ id: sales.id });
+    const { result } = await ask("get_instance_status");
+    expect(result.data).toMatchObject({ id: sales.id });
   });
 
   test("reports an unreachable gateway as a tool error with the gateway's address", async () => {
@@ -461,9 +461,9 @@ describe("the MCP process", () => {
       WAYGATE_API_KEY: "wg_x",
       WAYGATE_INSTANCE_ID: "1",
     });
-    const { isError, answer } = await ask("create_group", { name: "x", participants: [ANA] }, lonely);
-    expect([isError, answer.code]).toEqual([true, "GATEWAY_UNREACHABLE"]);
-    expect(answer.message).toContain(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
+    const { isError, result } = await ask("create_group", { name: "x", participants: [ANA] }, lonely);
+    expect([isError, result.code]).toEqual([true, "GATEWAY_UNREACHABLE"]);
+    expect(result.message).toContain(`http://127.0.0.1:${port} cannot be reached (ECONNREFUSED)`);
   });
 
   test("writes only protocol to standard output, responds to every request, and then exits", async () => {

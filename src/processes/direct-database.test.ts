@@ -23,7 +23,7 @@ afterAll(async () => {
   await store.drop();
 });
 
-async function readBeat(): Promise<number> {
+async function readHeartbeat(): Promise<number> {
   const { rows } = await store.database.pool.query(
     "select max(heartbeat)::int as heartbeat from node where not dead",
   );
@@ -38,8 +38,8 @@ test("a node sends heartbeats past the pooler, and returns 503 while the pooler 
   expect(response.status).toBe(401);
   const refused = await gateway.owner.listInstances().catch((error: unknown) => error);
   expect(refused).toMatchObject({ status: 503, code: "UNAVAILABLE" });
-  const beat = await readBeat();
-  await waitUntil(async () => (await readBeat()) > beat);
+  const heartbeat = await readHeartbeat();
+  await waitUntil(async () => (await readHeartbeat()) > heartbeat);
   expect(gateway.gateway.engine.isSafe()).toBe(true);
   proxy.restore();
   await waitUntil(() => gateway.owner.listInstances().then(Boolean, () => false));

@@ -38,7 +38,7 @@ async function undecided(): Promise<number> {
 }
 
 /** "accepted", or the status of the error. */
-async function answerOf(request: Promise<unknown>): Promise<unknown> {
+async function resultOf(request: Promise<unknown>): Promise<unknown> {
   return request.then(
     () => "accepted",
     (error: { status?: number }) => error.status ?? error,
@@ -47,15 +47,15 @@ async function answerOf(request: Promise<unknown>): Promise<unknown> {
 
 test("a hung database causes 503 responses, and work continues once the database responds", async () => {
   const numbers = Array.from({ length: 20 }, (_, n) => `55119666600${10 + n}`);
-  await Promise.all(numbers.map((number) => answerOf(send(number, "before"))));
-  const during = numbers.map((number) => answerOf(send(number, "during")));
+  await Promise.all(numbers.map((number) => resultOf(send(number, "before"))));
+  const during = numbers.map((number) => resultOf(send(number, "during")));
   proxy.silence();
-  for (const answer of await Promise.all(during)) expect(["accepted", 503]).toContain(answer);
+  for (const result of await Promise.all(during)) expect(["accepted", 503]).toContain(result);
   await waitUntil(async () => (await readiness()) === 503);
-  expect(await answerOf(gateway.owner.listInstances())).toBe(503);
-  expect(await answerOf(send("5511966660099", "meanwhile"))).toBe(503);
+  expect(await resultOf(gateway.owner.listInstances())).toBe(503);
+  expect(await resultOf(send("5511966660099", "meanwhile"))).toBe(503);
   proxy.restore();
   await waitUntil(async () => (await readiness()) === 200);
-  await waitUntil(async () => (await answerOf(send("5511966660099", "after"))) === "accepted");
+  await waitUntil(async () => (await resultOf(send("5511966660099", "after"))) === "accepted");
   await waitUntil(async () => (await undecided()) === 0);
 });

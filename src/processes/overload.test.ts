@@ -21,7 +21,7 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   const leave = new AbortController();
   const headers = { "x-api-key": api_key, "content-type": "application/json" };
   // The network never acknowledges messages to this number, so each accepted send waits for its outcome.
-  const answers: Promise<number>[] = [];
+  const sends: Promise<number>[] = [];
   const statuses: number[] = [];
   const send = async () => {
     const path = `/api/v1/instances/${id}/send-text`;
@@ -36,7 +36,7 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   };
   const request = () => fetch(`${gateway.url}/api/v1/instances/${id}/status`, { headers });
   await waitUntil(() => {
-    if (!statuses.includes(503)) answers.push(send().catch(() => 0));
+    if (!statuses.includes(503)) sends.push(send().catch(() => 0));
     return statuses.includes(503);
   });
   expect(new Set(statuses)).toEqual(new Set([503]));
@@ -55,7 +55,7 @@ test("an overloaded node rejects new work with 503 and Retry-After, and its heal
   const path = `${gateway.url}/webhooks/chatwoot/${id}/${"w".repeat(32)}`;
   expect((await fetch(path, { method: "POST", body: "{}" })).status).toBe(503);
   leave.abort();
-  await Promise.all(answers);
+  await Promise.all(sends);
   await waitUntil(async () => (await request()).status === 200);
   expect((await client.getInstanceStatus({ id })).data.connected).toBe(true);
 });

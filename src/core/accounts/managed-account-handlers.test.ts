@@ -365,7 +365,7 @@ describe("accounts", () => {
     const calls = shops.flatMap((shop) => shop.calls);
     const countRefused = async () => {
       const asked = await Promise.all(calls.map((request) => request().catch(({ code }) => code)));
-      return asked.filter((answer) => answer === "ACCOUNT_RESTRICTED").length;
+      return asked.filter((code) => code === "ACCOUNT_RESTRICTED").length;
     };
     expect(await countRefused()).toBe(0);
     for (const { account_id: id, status } of shops) await test.owner.changeAccount({ id, status });

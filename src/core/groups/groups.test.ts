@@ -98,9 +98,9 @@ describe("creating a group", () => {
       members_can_add: true,
       created_at: at,
     };
-    const news = { type: "group_updated", group: group.jid, at, change: { group } } as const;
+    const report = { type: "group_updated", group: group.jid, at, change: { group } } as const;
     const parts = { db: database.db, engine: gateway.engine };
-    await recordGroupChange(parts, rows[0], news, { ignore_groups: false });
+    await recordGroupChange(parts, rows[0], report, { ignore_groups: false });
     expect(await getGroup(jid)).toMatchObject({ description: made.description, size: 2 });
   });
 
@@ -416,9 +416,9 @@ describe("the list of groups", () => {
       shop.id,
     ]);
     const group = "120363000000009999@g.us" as Group["jid"];
-    const news = { type: "group_updated", group, at: new Date(), change: { subject: "New" } } as const;
+    const report = { type: "group_updated", group, at: new Date(), change: { subject: "New" } } as const;
     const parts = { db: database.db, engine: gateway.engine };
-    await recordGroupChange(parts, rows[0], news, { ignore_groups: false });
+    await recordGroupChange(parts, rows[0], report, { ignore_groups: false });
     await list();
     expect(await lists()).toBe(before + 1);
   });

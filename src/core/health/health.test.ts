@@ -279,12 +279,12 @@ describe("a health check", () => {
     onTestFinished(() => void vi.useRealTimers());
     let now = 0;
     let asked = 0;
-    let answer: (value: string) => void = () => {};
+    let respond: (value: string) => void = () => {};
     const check = createHealthCheck(
       () => {
         asked++;
         return new Promise<string>((resolve) => {
-          answer = resolve;
+          respond = resolve;
         });
       },
       () => now,
@@ -295,7 +295,7 @@ describe("a health check", () => {
     now = 2001;
     const second = check();
     expect(asked).toBe(1);
-    answer("well");
+    respond("well");
     expect(await second).toBe("well");
     now = 4002;
     void check();

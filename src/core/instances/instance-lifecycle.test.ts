@@ -238,10 +238,10 @@ describe("removing an instance", () => {
         await sql`
         insert into sandbox.media (id, bytes, account_id)
         select unnest(${files}::text[]), 'x', ${accounts[0]?.account_id}`.execute(db());
-        const letter = { id: "UNREAD", sender: { phone: from } };
+        const entry = { id: "UNREAD", sender: { phone: from } };
         await sql`
         insert into sandbox.inbox (device, chat, kind, body, due_at)
-        select id, 'chat', 'message', ${JSON.stringify(letter)}, now() + interval '1 day'
+        select id, 'chat', 'message', ${JSON.stringify(entry)}, now() + interval '1 day'
         from sandbox.device where phone = ${phone} and linked_at is not null`.execute(db());
         before.push({ id, phone, from, files });
       }

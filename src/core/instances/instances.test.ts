@@ -652,10 +652,10 @@ describe("the routes without a version", () => {
   it("create an instance in the key's account, with the key at the top level of the response", async () => {
     const { key } = await create();
     const body = { instanceName: "Second", webhook_url: "https://hook.example/in" };
-    const { status, body: answer } = await gateway.call("POST /instance/create", body, key);
+    const { status, body: created } = await gateway.call("POST /instance/create", body, key);
     expect(status).toBe(200);
-    const { api_key, id } = answer.data;
-    expect(answer).toMatchObject({
+    const { api_key, id } = created.data;
+    expect(created).toMatchObject({
       success: true,
       message: "Instance created",
       token: api_key,

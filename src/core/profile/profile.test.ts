@@ -56,8 +56,8 @@ describe("the profile of an instance", () => {
     ["base64", () => ({ base64: inBase64(SAMPLE.png) })],
     ["a data URI", () => ({ image: `data:image/png;base64,${inBase64(SAMPLE.png)}` })],
   ])("has a picture, given by %s", async (_, body) => {
-    const { body: answer } = await post("photo", body());
-    const { picture_url } = answer.data;
+    const { body: changed } = await post("photo", body());
+    const { picture_url } = changed.data;
     expect(picture_url).toMatch(/^http.*\/sandbox\/pictures\/\w+$/);
     expect([(await profile()).picture_url, (await instance()).profile_picture_url]).toEqual([
       picture_url,
@@ -87,8 +87,8 @@ describe("the profile of an instance", () => {
     ["a picture at an address inside", () => ({ url: "http://169.254.169.254/" }), "url"],
   ])("does not take %s", async (_, body, field) => {
     const before = await profile();
-    const { status, body: answer } = await post("photo", body());
-    expect([status, answer.code, answer.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
+    const { status, body: error } = await post("photo", body());
+    expect([status, error.code, error.details.fields[0].field]).toEqual([400, "VALIDATION_ERROR", field]);
     expect(await profile()).toEqual(before);
   });
 });

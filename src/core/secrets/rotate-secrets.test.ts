@@ -156,7 +156,7 @@ describe("a gateway's secrets", () => {
     await sql`update credential set secret = registration where instance_id = ${other.id}`.execute(db);
     await store.keys?.commit({
       keys: [{ kind: "session", id: "a", value: "key" }],
-      journal_entries: [{ id: "b", is_done: false, body: "letter" }],
+      journal_entries: [{ id: "b", is_done: false, body: "entry" }],
       deleted_journal_ids: [],
     });
     await sql`update credential set secret = null where instance_id = ${other.id}`.execute(db);

@@ -6,8 +6,8 @@ import { GatewayError } from "../../platform/gateway-error.ts";
 import { createSessionOperationRunner } from "./session-operations.ts";
 
 /** A session of a network that supports only invitations. */
-function sessionThat(answers: () => Promise<OperationResult<string>>): Session {
-  return { groups: { invite: answers } } as unknown as Session;
+function sessionThat(invite: () => Promise<OperationResult<string>>): Session {
+  return { groups: { invite } } as unknown as Session;
 }
 
 function asking(session: Session | undefined) {
@@ -18,8 +18,8 @@ function asking(session: Session | undefined) {
   });
 }
 
-const invite = (answer: OperationResult<string>) =>
-  asking(sessionThat(async () => answer))(1, (session) => session.groups.invite("1@g.us" as never));
+const invite = (result: OperationResult<string>) =>
+  asking(sessionThat(async () => result))(1, (session) => session.groups.invite("1@g.us" as never));
 
 describe("a session operation", () => {
   test("returns the network's result", async () => {

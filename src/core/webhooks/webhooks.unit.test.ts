@@ -107,7 +107,7 @@ const MB = 1024 * 1024;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  // One millisecond earlier nothing is deleted.
+  // Starts after 0 ms, the initial time of the last clearing.
   vi.advanceTimersByTime(1);
 });
 afterEach(() => {

@@ -41,7 +41,7 @@ function added(pos: number, grp: string, prio = 1): AddedJob {
 }
 
 /** The rows that the database returns. */
-function answer(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginFetch()): void {
+function returnRows(work: OwnedLane, rows: JobRow[], order: FetchJobsQuery = work.beginFetch()): void {
   const wanted = rows.filter(
     (one) => !order.skip.includes(one.grp) && (order.only?.includes(one.grp) ?? true),
   );
@@ -70,13 +70,13 @@ beforeEach(() => {
 describe("the dispatch of one lane", () => {
   it("starts at most `width` jobs, one of each group, oldest first", () => {
     const work = createWork({ prefetch: 20 });
-    answer(work, [row(2, "b"), row(1, "a"), row(3, "a"), row(4, "c"), row(5, "d"), row(6, "e")]);
+    returnRows(work, [row(2, "b"), row(1, "a"), row(3, "a"), row(4, "c"), row(5, "d"), row(6, "e")]);
     expect(startAll(work)).toEqual([1, 2, 4, 5]);
   });
 
   it("skips the groups that are busy, waiting or read already", () => {
     const work = createWork({ prefetch: 3 });
-    answer(work, [row(1, "busy"), row(2, "waiting", { wait_ms: 5_000 }), row(3, "busy")]);
+    returnRows(work, [row(1, "busy"), row(2, "waiting", { wait_ms: 5_000 }), row(3, "busy")]);
     expect(startAll(work)).toEqual([1]);
     const order = work.beginFetch();
     expect([...order.skip].sort()).toEqual(["busy", "waiting"]);
@@ -85,14 +85,14 @@ describe("the dispatch of one lane", () => {
 
   it("makes a group wait if its first job is not due, and starts none of its later jobs", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a", { wait_ms: 5_000 }), row(2, "a"), row(3, "b")]);
+    returnRows(work, [row(1, "a", { wait_ms: 5_000 }), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([3]);
     expect(work.nextChangeAt()).toBe(NOW + 5_000);
   });
 
   it("does not start a job behind another one that is not due", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a"), row(2, "a", { wait_ms: 5_000 }), row(3, "a")]);
+    returnRows(work, [row(1, "a"), row(2, "a", { wait_ms: 5_000 }), row(3, "a")]);
     expect(startAll(work)).toEqual([1]);
     work.finishJob("a");
     expect(startAll(work)).toEqual([]);
@@ -103,7 +103,7 @@ describe("the dispatch of one lane", () => {
   it("ignores what a read returns of a group that was started during the read", () => {
     const work = createWork({ prefetch: 4, laneConcurrency: 2 });
     const rows = [row(1, "a"), row(2, "a"), row(3, "a"), row(4, "a")];
-    answer(work, rows);
+    returnRows(work, rows);
     expect(work.startNextJob()?.pos).toBe(1);
     const order = work.beginFetch();
     work.finishJob("a");
@@ -121,7 +121,7 @@ describe("the dispatch of one lane", () => {
     work.wake();
     work.fetched([], order.limit);
     expect(work.isRunnable()).toBe(true);
-    answer(work, []);
+    returnRows(work, []);
     expect(work.isRunnable()).toBe(false);
   });
 
@@ -136,7 +136,7 @@ describe("the dispatch of one lane", () => {
 
   it("drops the jobs it has read of a group when a job of the group is to be retried", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 2 });
-    answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     expect(startAll(work)).toEqual([1, 3]);
     work.finishJob("a", { waitMs: 5_000 });
     work.finishJob("b");
@@ -147,7 +147,7 @@ describe("the dispatch of one lane", () => {
 
   it("continues with the jobs it has read when a job is done", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 2 });
-    answer(work, [row(1, "a"), row(2, "a")]);
+    returnRows(work, [row(1, "a"), row(2, "a")]);
     work.startNextJob();
     work.finishJob("a");
     expect(work.needsFetch()).toBe(false);
@@ -156,7 +156,7 @@ describe("the dispatch of one lane", () => {
 
   it("without lookahead holds no job that an urgent job could overtake", () => {
     const work = createWork();
-    answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     expect(work.startNextJob()?.pos).toBe(1);
     work.wake();
     expect(work.startNextJob()).toBeUndefined();
@@ -185,7 +185,7 @@ describe("the dispatch of one lane", () => {
 
   it("has one slot until its receiver is proven healthy", () => {
     const work = createWork({ slowStart: true, prefetch: 10 });
-    answer(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
+    returnRows(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
     expect(startAll(work)).toEqual([1]);
     work.isHealthy = true;
     expect(startAll(work)).toEqual([2, 3]);
@@ -196,16 +196,16 @@ describe("the dispatch of one lane", () => {
     work.limitToGroups([]);
     expect(work.isRunnable()).toBe(false);
     work.limitToGroups(["b"]);
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     expect(startAll(work)).toEqual([2]);
     work.limitToGroups(null);
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
 
   it("starts nothing while it is paused", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     work.pause(60_000);
     work.wake();
     work.limitToGroups(null);
@@ -215,7 +215,7 @@ describe("the dispatch of one lane", () => {
 
   it("runs only the groups outside the pause while it is paused, and all of them afterwards", () => {
     const work = createWork({ unpausedGroups: ["urgent"] });
-    answer(work, [row(1, "a"), row(2, "urgent")]);
+    returnRows(work, [row(1, "a"), row(2, "urgent")]);
     work.pause(60_000);
     expect(startAll(work)).toEqual([2]);
     work.finishJob("urgent");
@@ -226,7 +226,7 @@ describe("the dispatch of one lane", () => {
     work.fetched([], order.limit);
     expect(work.isRunnable()).toBe(false);
     work.pause(0);
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
 
@@ -240,18 +240,18 @@ describe("the dispatch of one lane", () => {
   it("keeps the jobs read for the tenth start over a pause", () => {
     const work = createWork({ unpausedGroups: ["urgent"], laneConcurrency: 12 });
     const lowest = row(99, "campaign", { prio: 2, lowest: true });
-    answer(work, [...Array.from({ length: 11 }, (_, n) => row(n + 1, `chat ${n}`)), lowest]);
+    returnRows(work, [...Array.from({ length: 11 }, (_, n) => row(n + 1, `chat ${n}`)), lowest]);
     for (let n = 0; n < 9; n++) work.startNextJob();
     work.finishJob("chat 0", {});
     work.pause(60_000);
-    answer(work, []);
+    returnRows(work, []);
     work.pause(0);
     expect(work.startNextJob()?.pos).toBe(99);
   });
 
   it("waits at the tenth start for the read that brings the lowest priority", () => {
     const work = createWork({ laneConcurrency: 12 });
-    answer(
+    returnRows(
       work,
       Array.from({ length: 12 }, (_, n) => row(n + 1, `chat ${n}`)),
     );
@@ -267,7 +267,7 @@ describe("the dispatch of one lane", () => {
     const work = createWork({ prefetch: 10 });
     work.pause(60_000);
     work.wake(true);
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
   });
 });
@@ -311,7 +311,7 @@ describe("the reads of a lane", () => {
 
   it("continue while they return as many jobs as asked for, apart from the lowest priority", () => {
     const work = createWork({ laneConcurrency: 2 });
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     expect(work.needsFetch()).toBe(true);
     const order = work.beginFetch();
     work.fetched([row(3, "c"), row(4, "d", { lowest: true })], order.limit);
@@ -320,7 +320,7 @@ describe("the reads of a lane", () => {
 
   it("ask for what fits into the free slots once jobs are read ahead", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 2 });
-    answer(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
+    returnRows(work, [row(1, "a"), row(2, "b"), row(3, "c")]);
     work.startNextJob();
     work.wake();
     expect(work.beginFetch().limit).toBe(1);
@@ -337,7 +337,7 @@ describe("the reads of a lane", () => {
 
   it("forget a job of the lowest priority, since jobs before it may have changed", () => {
     const work = createWork();
-    answer(work, [row(9, "campaign", { lowest: true })]);
+    returnRows(work, [row(9, "campaign", { lowest: true })]);
     expect(work.startNextJob()).toBeUndefined();
     expect(work.beginFetch().skip).toEqual([]);
   });
@@ -345,7 +345,7 @@ describe("the reads of a lane", () => {
   it("keep a job once, however often it is read", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 1 });
     const rows = [row(1, "a")];
-    answer(work, rows);
+    returnRows(work, rows);
     work.wake();
     const order = work.beginFetch();
     work.fetched(rows, order.limit);
@@ -356,39 +356,39 @@ describe("the reads of a lane", () => {
 
   it("sort what they return behind and before what was read already", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(5, "b")]);
+    returnRows(work, [row(5, "b")]);
     work.wake();
-    answer(work, [row(7, "c"), row(1, "a")]);
+    returnRows(work, [row(7, "c"), row(1, "a")]);
     expect(startAll(work)).toEqual([1, 5, 7]);
   });
 
   it("sort jobs of the same position by their age", () => {
     const work = createWork({ prefetch: 10 });
     const [older, younger] = [row(1, "a"), row(1, "b")];
-    answer(work, [younger, older]);
+    returnRows(work, [younger, older]);
     expect(work.startNextJob()?.id).toBe(older.id);
   });
 
   it("find the first job of a group in any order of the rows", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(2, "a"), row(1, "a", { wait_ms: 5_000 })]);
+    returnRows(work, [row(2, "a"), row(1, "a", { wait_ms: 5_000 })]);
     expect(startAll(work)).toEqual([]);
   });
 
   it("begin again after a pause, and after a change of the open groups", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.pause(60_000);
     work.pause(0);
     expect(work.needsFetch()).toBe(true);
-    answer(work, []);
+    returnRows(work, []);
     work.limitToGroups(null);
     expect(work.needsFetch()).toBe(true);
   });
 
   it("keep what is read ahead at a wake-up", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     work.wake();
     expect(work.startNextJob()?.pos).toBe(1);
   });
@@ -397,7 +397,7 @@ describe("the reads of a lane", () => {
 describe("the end of a job", () => {
   it("causes no read if the last read had all jobs of its group", () => {
     const work = createWork();
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     startAll(work);
     work.finishJob("a");
     work.finishJob("b");
@@ -407,7 +407,7 @@ describe("the end of a job", () => {
 
   it("causes a read if jobs of its group were dropped when it started", () => {
     const work = createWork();
-    answer(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "a"), row(3, "b")]);
     startAll(work);
     work.finishJob("b");
     expect(work.needsFetch()).toBe(false);
@@ -417,10 +417,10 @@ describe("the end of a job", () => {
 
   it("causes a read if a read left its group out, because the job was running", () => {
     const work = createWork();
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     startAll(work);
     work.wake();
-    answer(work, []);
+    returnRows(work, []);
     expect(work.needsFetch()).toBe(false);
     work.finishJob("a");
     expect(work.needsFetch()).toBe(true);
@@ -428,7 +428,7 @@ describe("the end of a job", () => {
 
   it("causes a read if the read that left its group out is still in progress", () => {
     const work = createWork();
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     startAll(work);
     work.wake();
     const order = work.beginFetch();
@@ -439,9 +439,9 @@ describe("the end of a job", () => {
 
   it("causes a read if a read left its group out, because its jobs were read ahead", () => {
     const work = createWork({ prefetch: 10, laneConcurrency: 1 });
-    answer(work, [row(1, "a"), row(2, "a")]);
+    returnRows(work, [row(1, "a"), row(2, "a")]);
     work.wake();
-    answer(work, []);
+    returnRows(work, []);
     work.startNextJob();
     work.finishJob("a");
     expect(work.needsFetch()).toBe(false);
@@ -452,10 +452,10 @@ describe("the end of a job", () => {
 
   it("causes no read if a later read has covered its group", () => {
     const work = createWork();
-    answer(work, [row(1, "a"), row(2, "a")]);
+    returnRows(work, [row(1, "a"), row(2, "a")]);
     startAll(work);
     work.finishJob("a");
-    answer(work, [row(2, "a")]);
+    returnRows(work, [row(2, "a")]);
     startAll(work);
     work.finishJob("a");
     expect(work.needsFetch()).toBe(false);
@@ -463,7 +463,7 @@ describe("the end of a job", () => {
 
   it("causes a read if its row may still exist", () => {
     const work = createWork();
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     startAll(work);
     work.finishJob("a", {});
     expect(work.needsFetch()).toBe(true);
@@ -473,7 +473,7 @@ describe("the end of a job", () => {
 describe("an added job", () => {
   it("starts without a read, in the order of its lane", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.add(added(5, "b"));
     work.add(added(7, "c", 0));
     work.add(added(3, "a"));
@@ -500,7 +500,7 @@ describe("an added job", () => {
 
   it("of a running group is read when the group is free", () => {
     const work = createWork();
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     startAll(work);
     work.add(added(2, "a"));
     expect([work.needsFetch(), startAll(work)]).toEqual([false, []]);
@@ -510,14 +510,14 @@ describe("an added job", () => {
 
   it("of a waiting group is left to the end of the wait", () => {
     const work = createWork();
-    answer(work, [row(1, "a", { wait_ms: 60_000 })]);
+    returnRows(work, [row(1, "a", { wait_ms: 60_000 })]);
     work.add(added(2, "a"));
     expect([work.needsFetch(), startAll(work)]).toEqual([false, []]);
   });
 
   it("of a group with a job ahead is read with it, since the order of both may have changed", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.add(added(1, "a"));
     work.add(added(2, "a", 0));
     expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
@@ -525,11 +525,11 @@ describe("an added job", () => {
 
   it("waits for the end of a pause, and for the read that follows", () => {
     const work = createWork({ unpausedGroups: ["urgent"] });
-    answer(work, []);
+    returnRows(work, []);
     work.pause(60_000);
     work.add(added(1, "urgent"));
     expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
-    answer(work, []);
+    returnRows(work, []);
     work.add(added(2, "a"));
     work.pause(0);
     expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
@@ -538,7 +538,7 @@ describe("an added job", () => {
   it("of a closed group does not start", () => {
     const work = createWork();
     work.limitToGroups(["b"]);
-    answer(work, []);
+    returnRows(work, []);
     work.add(added(1, "a"));
     work.limitToGroups(null);
     expect([work.startNextJob(), work.needsFetch()]).toEqual([undefined, true]);
@@ -546,7 +546,7 @@ describe("an added job", () => {
 
   it("of a running group is kept with lookahead, behind the jobs of the group that are ahead", () => {
     const work = createWork({ prefetch: 4 });
-    answer(work, []);
+    returnRows(work, []);
     for (const pos of [1, 2, 3]) work.add(added(pos, "a"));
     expect(startAll(work)).toEqual([1]);
     work.add(added(4, "a"));
@@ -558,32 +558,32 @@ describe("an added job", () => {
 
   it("of a running group is read if the last read has skipped the group", () => {
     const work = createWork({ prefetch: 4 });
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     expect(startAll(work)).toEqual([1]);
     work.wake();
-    answer(work, []);
+    returnRows(work, []);
     work.add(added(3, "a"));
     work.finishJob("a");
     expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
-    answer(work, [row(2, "a"), row(3, "a")]);
+    returnRows(work, [row(2, "a"), row(3, "a")]);
     expect(startAll(work)).toEqual([2]);
   });
 
   it("is read again if a read may have returned it before, since it may have run", () => {
     const work = createWork({ prefetch: 4 });
     const job = added(1, "a");
-    answer(work, [row(1, "a", { id: job.id })]);
+    returnRows(work, [row(1, "a", { id: job.id })]);
     expect(startAll(work)).toEqual([1]);
     work.finishJob("a");
     work.add(job);
     expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
-    answer(work, []);
+    returnRows(work, []);
     expect(startAll(work)).toEqual([]);
   });
 
   it("is not kept beyond what the lane can run at once", () => {
     const work = createWork({ laneConcurrency: 2 });
-    answer(work, []);
+    returnRows(work, []);
     for (const grp of ["a", "b", "c"]) work.add(added(1, grp));
     expect([startAll(work), work.needsFetch()]).toEqual([[], true]);
   });
@@ -592,7 +592,7 @@ describe("an added job", () => {
 describe("the next job of a lane", () => {
   it("is not started while no slot is free", () => {
     const work = createWork({ laneConcurrency: 1 });
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     work.startNextJob();
     expect([work.needsFetch(), work.isRunnable()]).toEqual([true, false]);
   });
@@ -600,7 +600,7 @@ describe("the next job of a lane", () => {
   it("is the most urgent one, and at the tenth start the first of the least urgent ones", () => {
     const work = createWork({ laneConcurrency: 12 });
     const urgent = Array.from({ length: 10 }, (_, n) => row(n, `u${n}`, { prio: 0 }));
-    answer(work, [...urgent, row(100, "x", { prio: 2 }), row(101, "y", { prio: 2 })]);
+    returnRows(work, [...urgent, row(100, "x", { prio: 2 }), row(101, "y", { prio: 2 })]);
     const started = Array.from({ length: 11 }, () => work.startNextJob()?.pos);
     expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 100, 9]);
   });
@@ -608,7 +608,7 @@ describe("the next job of a lane", () => {
   it("at the tenth start does not wait for a read during a pause", () => {
     const work = createWork({ unpausedGroups: ["urgent"], laneConcurrency: 12 });
     const chats = Array.from({ length: 9 }, (_, n) => row(n, `chat ${n}`));
-    answer(work, [...chats, row(9, "urgent")]);
+    returnRows(work, [...chats, row(9, "urgent")]);
     for (const _ of chats) work.startNextJob();
     work.wake(false);
     work.pause(60_000);
@@ -622,7 +622,7 @@ describe("the next job of a lane", () => {
 describe("the waits of a lane", () => {
   it("end with their time, and the others go on", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [
+    returnRows(work, [
       row(1, "over", { wait_ms: 10 }),
       row(2, "longer", { wait_ms: 120_000 }),
       row(3, "long", { wait_ms: 60_000 }),
@@ -637,7 +637,7 @@ describe("the waits of a lane", () => {
 
   it("cause no read before one of them is over", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a", { wait_ms: 60_000 })]);
+    returnRows(work, [row(1, "a", { wait_ms: 60_000 })]);
     work.expireWaits();
     expect(work.needsFetch()).toBe(false);
     expect(work.nextChangeAt()).toBe(NOW + 60_000);
@@ -645,12 +645,12 @@ describe("the waits of a lane", () => {
 
   it("include a pause, which ends with a read", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.pause(60_000);
     work.expireWaits();
     expect(work.nextChangeAt()).toBe(NOW + 60_000);
     work.pause(0);
-    answer(work, []);
+    returnRows(work, []);
     work.pause(10);
     now += 10;
     work.expireWaits();
@@ -659,7 +659,7 @@ describe("the waits of a lane", () => {
 
   it("cause no read if there are none", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.expireWaits();
     expect(work.needsFetch()).toBe(false);
   });
@@ -670,31 +670,31 @@ describe("the poll of a lane without a read to do", () => {
 
   it("asks the database whether there is a job", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     expect(work.nextPollAction()).toBe("ask");
   });
 
   it("reads if some groups of the lane are busy, waiting or paused", () => {
     const busy = createWork();
-    answer(busy, [row(1, "busy")]);
+    returnRows(busy, [row(1, "busy")]);
     busy.startNextJob();
     expect(busy.nextPollAction()).toBe("read");
     const waiting = createWork();
-    answer(waiting, [waitingRow()]);
+    returnRows(waiting, [waitingRow()]);
     expect(waiting.nextPollAction()).toBe("read");
     const both = createWork();
-    answer(both, [waitingRow(), row(2, "busy")]);
+    returnRows(both, [waitingRow(), row(2, "busy")]);
     both.startNextJob();
     expect(both.nextPollAction()).toBe("read");
     const paused = createWork({ unpausedGroups: ["urgent"] });
-    answer(paused, []);
+    returnRows(paused, []);
     paused.pause(60_000);
     expect(paused.nextPollAction()).toBe("read");
   });
 
   it("reads as soon as a slot is free if all are busy, since added jobs may keep them busy", () => {
     const full = createWork({ laneConcurrency: 1 });
-    answer(full, []);
+    returnRows(full, []);
     full.add(added(1, "a"));
     full.startNextJob();
     expect(full.nextPollAction()).toBe("read");
@@ -702,16 +702,16 @@ describe("the poll of a lane without a read to do", () => {
 
   it("does nothing if the lane cannot start a job", () => {
     const paused = createWork();
-    answer(paused, []);
+    returnRows(paused, []);
     paused.pause(60_000);
     const limited = createWork();
     limited.limitToGroups([]);
-    answer(limited, []);
+    returnRows(limited, []);
     const unopened = createWork();
-    answer(unopened, []);
+    returnRows(unopened, []);
     unopened.isOpen = false;
     const closed = createWork();
-    answer(closed, []);
+    returnRows(closed, []);
     closed.close();
     for (const work of [paused, limited, unopened, closed]) expect(work.nextPollAction()).toBe("nothing");
   });
@@ -727,7 +727,7 @@ describe("the poll of a lane without a read to do", () => {
 describe("a reserved group", () => {
   it("occupies a slot, and no read returns it, until the job ends", () => {
     const work = createWork({ laneConcurrency: 1 });
-    answer(work, []);
+    returnRows(work, []);
     expect(work.reserve("a")).toBe(true);
     expect(work.isIdle()).toBe(false);
     work.wake();
@@ -741,7 +741,7 @@ describe("a reserved group", () => {
 
   it("causes no read when its only job has ended", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.reserve("a");
     work.finishJob("a");
     expect([work.isIdle(), work.needsFetch()]).toEqual([true, false]);
@@ -750,7 +750,7 @@ describe("a reserved group", () => {
 
   it("is read after a cancellation, since its job may be there all the same", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.reserve("a");
     work.finishJob("a", {});
     expect(work.needsFetch()).toBe(true);
@@ -758,19 +758,19 @@ describe("a reserved group", () => {
 
   it("keeps the jobs of its group that are added meanwhile behind its own", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.reserve("a");
     work.add(added(2, "a"));
     work.add(added(3, "b"));
     expect(startAll(work)).toEqual([3]);
     work.finishJob("a");
-    answer(work, [row(2, "a")]);
+    returnRows(work, [row(2, "a")]);
     expect(startAll(work)).toEqual([2]);
   });
 
   it("is not started by a read that began before it", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.wake();
     const order = work.beginFetch();
     expect(work.reserve("a")).toBe(true);
@@ -781,16 +781,16 @@ describe("a reserved group", () => {
 
   it("leaves a quarter of the slots to jobs that may not have been read", () => {
     const work = createWork();
-    answer(work, []);
+    returnRows(work, []);
     work.wake();
     expect(["a", "b", "c", "d"].map((grp) => work.reserve(grp))).toEqual([true, true, true, false]);
-    answer(work, []);
+    returnRows(work, []);
     expect(work.reserve("d")).toBe(true);
   });
 
   const isReserved = (prepare: (work: OwnedLane) => void, options: Partial<LaneKind> = {}) => {
     const work = createWork(options);
-    answer(work, []);
+    returnRows(work, []);
     prepare(work);
     return work.reserve("a");
   };
@@ -824,7 +824,7 @@ describe("the end of a lane", () => {
   it("comes after its last job", async () => {
     const work = createWork();
     await work.whenIdle();
-    answer(work, [row(1, "a"), row(2, "b")]);
+    returnRows(work, [row(1, "a"), row(2, "b")]);
     startAll(work);
     const ended: string[] = [];
     const idle = work.whenIdle().then(() => ended.push("idle"));
@@ -840,7 +840,7 @@ describe("the end of a lane", () => {
 
   it("drops what it has read", () => {
     const work = createWork({ prefetch: 10 });
-    answer(work, [row(1, "a")]);
+    returnRows(work, [row(1, "a")]);
     work.close();
     expect([work.isClosed, work.isRunnable(), work.startNextJob()]).toEqual([true, false, undefined]);
   });

@@ -57,8 +57,8 @@ async function linkOf(shop: TestInstance): Promise<string> {
 }
 
 const ask = async (token: string, path: string, body: object = {}) => {
-  const { status, body: answer } = await request(`POST /link/${token}/${path}` as never, body);
-  return { status, code: answer.code, data: answer.data };
+  const { status, body: response } = await request(`POST /link/${token}/${path}` as never, body);
+  return { status, code: response.code, data: response.data };
 };
 const open = async (token: string): Promise<string> => (await ask(token, "open")).data.browser;
 

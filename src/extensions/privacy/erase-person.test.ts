@@ -13,12 +13,12 @@ import { repeatErasure } from "./request-erasure.ts";
 
 let gateway: TestGateway;
 let owner: Client;
-let desk: TestInstance;
+let shop: TestInstance;
 
 beforeAll(async () => {
   gateway = await startTestGateway();
   ({ owner } = gateway);
-  desk = await gateway.connectInstance();
+  shop = await gateway.connectInstance();
 });
 afterAll(() => gateway.stop());
 
@@ -32,7 +32,7 @@ function person(name: string, phone = newPhone()) {
 type Person = ReturnType<typeof person>;
 
 async function receive({ phone, mark }: Person, message: object): Promise<string> {
-  const { id, client } = desk;
+  const { id, client } = shop;
   const { data } = await client.sandboxReceive({ id, from: phone, push_name: mark, ...message });
   await waitUntil(() => client.getMessage({ id, messageId: data.message_id }).catch(() => undefined));
   return data.message_id;
@@ -40,7 +40,7 @@ async function receive({ phone, mark }: Person, message: object): Promise<string
 
 /** A chat in both directions with a file, and CRM data. */
 async function meet(one: Person): Promise<number> {
-  const { id, client } = desk;
+  const { id, client } = shop;
   const { phone, mark } = one;
   const message_id = await receive(one, { text: `I am ${mark}` });
   const base64 = Buffer.from(`file ${mark}`).toString("base64");
@@ -124,7 +124,7 @@ describe("the erasure of one person", () => {
   });
 
   test("in a group takes the person's messages, reactions, receipts and quotes, and leaves those of others", async () => {
-    const { id, client } = desk;
+    const { id, client } = shop;
     const [ana, bea] = [person("ana"), person("bea")];
     const { jid } = (await client.createGroup({ id, name: "Team", participants: [ana.phone, bea.phone] }))
       .data;
@@ -161,7 +161,7 @@ describe("the erasure of one person", () => {
   });
 
   test("finds the person by a LID, and by the other format of the number", async () => {
-    const { id, client } = desk;
+    const { id, client } = shop;
     const [ana, eva] = [person("ana"), person("eva", "5511987650123")];
     await receive(ana, { text: ana.mark });
     const { lid } = (await client.getMessage({ id, messageId: await receive(ana, { text: "Hi" }) })).data;
@@ -174,7 +174,7 @@ describe("the erasure of one person", () => {
   });
 
   test("cancels what waits for the person, and lets a campaign go on to the others", async () => {
-    const { id, client } = desk;
+    const { id, client } = shop;
     const [ana, bea] = [person("ana"), person("bea")];
     const held = { id, text: "Later", delay: 60_000, async: true } as const;
     const theirs = (await client.sendText({ ...held, number: ana.phone })).data.pendingMessageId ?? "";
@@ -207,7 +207,7 @@ describe("the erasure of one person", () => {
   test("discards the deliveries about the person, and no other", async () => {
     const receiver = await startReceiver();
     const [ana, bea] = [person("ana"), person("bea")];
-    const { id, client } = desk;
+    const { id, client } = shop;
     receiver.respond(503);
     const { data: webhook } = await client.createWebhook({
       id,
@@ -236,7 +236,7 @@ describe("the erasure of one person", () => {
     expect(await findRowExcerpts(rows, [ana.phone])).toEqual([]);
     const campaign = {
       name: "N",
-      instance_id: desk.id,
+      instance_id: shop.id,
       message_template: "Hi",
       min_delay_ms: 0,
       max_delay_ms: 0,
@@ -249,7 +249,7 @@ describe("the erasure of one person", () => {
     const [ana, bea] = [person("ana"), person("bea")];
     const ignore_jids = [`+${ana.phone}`, bea.jid];
     const config = { base_url: "http://127.0.0.1:9", public_id: "bot", ignore_jids };
-    await owner.saveIntegration({ id: desk.id, provider: "typebot", enabled: false, config });
+    await owner.saveIntegration({ id: shop.id, provider: "typebot", enabled: false, config });
     for (const { jid, phone, mark } of [ana, bea])
       for (const insert of [
         "integration_link (account_id, integration_id, chat, origin, error) select account_id, id, $1, 'whatsapp', $2",
@@ -265,7 +265,7 @@ describe("the erasure of one person", () => {
       "public.integration_inbound",
       "public.integration_link",
     ]);
-    const { data } = await owner.getIntegration({ id: desk.id, provider: "typebot" });
+    const { data } = await owner.getIntegration({ id: shop.id, provider: "typebot" });
     expect(data.config).toMatchObject({ ignore_jids: [bea.jid] });
   });
 
@@ -304,7 +304,7 @@ describe("the erasure of one person", () => {
   });
 
   test("is repeated after a restore in groups, for who has written there and for who was only a member", async () => {
-    const { id, client } = desk;
+    const { id, client } = shop;
     const [ana, bea, cai] = [person("ana"), person("bea"), person("cai")];
     const participants = [ana, bea, cai].map(({ phone }) => phone);
     const { jid } = (await client.createGroup({ id, name: "Team", participants })).data;
@@ -345,11 +345,11 @@ describe("the erasure of one person", () => {
     expect(await refusal({ scope: "all", number: ana.phone })).toBe(covers);
     expect(await refusal({ scope: "messages", lead_id: lead.id })).toBe(covers);
     expect(await refusal({})).toBe("number: one of number, phone or jid is required");
-    expect(await refusal({ scope: "messages", instance_id: desk.id })).toContain(
+    expect(await refusal({ scope: "messages", instance_id: shop.id })).toContain(
       "instance_id: does not narrow the scope",
     );
     expect(await refusal({ number: ana.phone, lead_id: lead.id })).toContain("lead_id: must be the only one");
-    expect(await refusal({ number: desk.phone })).toContain("number: is the number of an instance");
+    expect(await refusal({ number: shop.phone })).toContain("number: is the number of an instance");
     expect(await refusal({ jid: "120363111111111111@g.us" })).toContain("jid: must be a person");
     expect(await refusal({ number: "98765-4321" })).toContain("has no country code");
     expect(await refusal({ lead_id: 999_999_999 })).toContain("There is no such lead");

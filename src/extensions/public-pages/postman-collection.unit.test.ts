@@ -85,19 +85,19 @@ test("a Postman request that accepts only a file asks for the file", () => {
 });
 
 test("the Postman requests for sign-in and new instances save what other requests need", () => {
-  const answers = { login: { token: "eyJ.token" }, createInstance: { data: { id: 7, api_key: "wg_key" } } };
+  const responses = { login: { token: "eyJ.token" }, createInstance: { data: { id: 7, api_key: "wg_key" } } };
   const kept: Record<string, unknown> = {};
-  const pm = (answer: unknown) => ({
-    response: { code: 200, json: () => answer },
+  const pm = (body: unknown) => ({
+    response: { code: 200, json: () => body },
     collectionVariables: {
       set: (name: string, value: unknown) => void Object.assign(kept, { [name]: value }),
     },
   });
-  for (const [name, answer] of Object.entries(answers)) {
+  for (const [name, body] of Object.entries(responses)) {
     const item = itemOf(contract[name as keyof typeof contract]);
     const [{ listen, script } = { listen: "", script: { exec: [] } }] = item?.event ?? [];
     expect(listen).toBe("test");
-    runInNewContext(script.exec.join("\n"), { pm: pm(answer) });
+    runInNewContext(script.exec.join("\n"), { pm: pm(body) });
   }
   expect(kept).toEqual({ token: "eyJ.token", instance_id: 7, api_key: "wg_key" });
 });

@@ -105,10 +105,10 @@ test.each(["/", "/docs", "/docs/"])(
     const assets = [...html.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, asset]) => asset);
     expect(assets.length).toBeGreaterThan(1);
     for (const asset of assets) {
-      const answer = await fetch(`${url}${asset}`);
-      expect(answer.status, asset).toBe(200);
-      expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
-      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
+      const file = await fetch(`${url}${asset}`);
+      expect(file.status, asset).toBe(200);
+      expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(100);
     }
   },
 );

@@ -91,13 +91,13 @@ describe("the sandbox network", () => {
   it("never acknowledges a message to 0002; its outcome is unknown after a disconnect", async () => {
     const me = await network.pair();
     const silent = send(me, to("0002"));
-    let answer: SendResult | undefined;
+    let reported: SendResult | undefined;
     void silent.result.then((result) => {
-      answer = result;
+      reported = result;
     });
     const later = send(me, to("1234"));
     await eventually(() => expect(statusesOf(me, later.id)).toContain("read"));
-    expect([answer, statusesOf(me, silent.id)]).toEqual([undefined, []]);
+    expect([reported, statusesOf(me, silent.id)]).toEqual([undefined, []]);
     await network.control.drop((await me.waitForEvent("connected")).me.phone ?? "");
     expect((await silent.result).outcome).toBe("unknown");
   });

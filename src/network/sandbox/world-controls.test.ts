@@ -60,10 +60,10 @@ describe("a sandbox group", () => {
     const id = newMessageId();
     await bia.session.send(jid, text("Who comes?"), { id });
     for (const one of [ana, cid]) expect((await one.message(id)).sender.phone).toBe(BIA);
-    const answer = newMessageId();
+    const reply = newMessageId();
     const quoted = { id, from_me: false, sender: phoneJid(BIA), text: "Who comes?" };
-    await cid.session.send(jid, { ...text("Me"), quoted }, { id: answer });
-    expect((await ana.message(answer)).content.quoted).toEqual(quoted);
+    await cid.session.send(jid, { ...text("Me"), quoted }, { id: reply });
+    expect((await ana.message(reply)).content.quoted).toEqual(quoted);
     expect(bia.countEvents(id)).toBe(0);
   });
 

@@ -242,9 +242,9 @@ describe("a session that is closed while its store does not respond", () => {
     // Every access to the store waits for an hour.
     const listener = await pair({ timing: { closeMs: 3_600_000, finishMs: 100 } });
     await settle(listener);
-    let answer = () => {};
+    let respond = () => {};
     const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     let asked = 0;
     const hang = (): Promise<void> => {
@@ -261,7 +261,7 @@ describe("a session that is closed while its store does not respond", () => {
       const { deliveries } = await stage.control.ledger();
       expect(deliveries.find((one) => one.id === id)?.receipted_at).toBeUndefined();
     }
-    answer();
+    respond();
     await closing;
   });
 });

@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** Renews a lock file at least as often as a process on another machine. */
-const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
+const RENEW_LOCK = `const { utimesSync } = require("node:fs"); process.stdout.write("renewed");
   setInterval(() => utimesSync(process.argv[1], new Date(), new Date()), 200);`;
 
 /** Opens the directory in another process, reports the result, and runs until it is killed. */
@@ -95,7 +95,7 @@ test("a lock of another machine holds as long as the machine renews it", async (
   const lock = join(root, "lock");
   await writeFile(lock, JSON.stringify(claim));
   // In a separate process, because a pause of this one would look like its end.
-  const alive = spawn(process.execPath, ["-e", BEAT, lock], { stdio: ["ignore", "pipe", "inherit"] });
+  const alive = spawn(process.execPath, ["-e", RENEW_LOCK, lock], { stdio: ["ignore", "pipe", "inherit"] });
   await once(alive.stdout, "data");
   await expect(openDataDir(root)).rejects.toThrow("in use by process 1 on another-container");
   alive.kill("SIGKILL");

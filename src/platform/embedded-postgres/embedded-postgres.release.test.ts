@@ -92,14 +92,14 @@ test("a connection without the password is refused", async () => {
 });
 
 /** Whether the connection uses TCP; a Unix socket has no address. */
-async function wayTo(url: string | undefined): Promise<string> {
+async function transportOf(url: string | undefined): Promise<string> {
   const [row] = await query(url ?? "", "select host(inet_server_addr()) as address");
   return `${row?.address ?? "socket"}`;
 }
 
 test("the database is also served over a socket in a directory that only its user may enter", async () => {
   const { url, socketUrl } = await story.start(lasting);
-  expect([await wayTo(url), await wayTo(socketUrl)]).toEqual(["127.0.0.1", "socket"]);
+  expect([await transportOf(url), await transportOf(socketUrl)]).toEqual(["127.0.0.1", "socket"]);
   const [closed, data] = await Promise.all(
     ["socket", "data"].map((name) => stat(join(lasting, "postgres", name))),
   );
@@ -119,15 +119,15 @@ test("a data directory whose path is too long for a socket has a database on TCP
   const parent = await openDirectory();
   // The longest directory whose socket path has at most 103 bytes, the lowest limit of all systems.
   const longest = 103 - `${parent}//postgres/socket/.s.PGSQL.20000`.length;
-  for (const [length, way] of [
+  for (const [length, transport] of [
     [longest, "socket"],
     [longest + 1, "127.0.0.1"],
   ] as const) {
     const dataDir = join(parent, "x".repeat(length));
     await mkdir(dataDir);
     const { url, socketUrl, stop } = await story.start(dataDir);
-    expect(await wayTo(socketUrl ?? url)).toBe(way);
-    expect(socketUrl === undefined).toBe(way !== "socket");
+    expect(await transportOf(socketUrl ?? url)).toBe(transport);
+    expect(socketUrl === undefined).toBe(transport !== "socket");
     await stop();
   }
 });
@@ -136,7 +136,7 @@ test("a directory whose name PostgreSQL's setting would split has a database on 
   const dataDir = join(await openDirectory(), "a,b");
   await mkdir(dataDir);
   const { url, socketUrl } = await story.start(dataDir);
-  expect([await wayTo(url), socketUrl]).toEqual(["127.0.0.1", undefined]);
+  expect([await transportOf(url), socketUrl]).toEqual(["127.0.0.1", undefined]);
 });
 
 test("a directory that can hold no socket is found out before PostgreSQL starts", async () => {
@@ -161,20 +161,20 @@ test("a PostgreSQL that was left running without a socket is used over TCP", asy
   await leaveOrphan(lasting);
   await writeFile(local, "");
   const { url, socketUrl, wasAlreadyRunning, stop } = await story.start(lasting);
-  expect({ way: await wayTo(url), socketUrl, wasAlreadyRunning }).toEqual({
-    way: "127.0.0.1",
+  expect({ transport: await transportOf(url), socketUrl, wasAlreadyRunning }).toEqual({
+    transport: "127.0.0.1",
     socketUrl: undefined,
     wasAlreadyRunning: true,
   });
   await stop();
-  expect(await wayTo((await story.start(lasting)).socketUrl)).toBe("socket");
+  expect(await transportOf((await story.start(lasting)).socketUrl)).toBe("socket");
 });
 
 test("a running PostgreSQL whose socket was deleted is used over TCP", async () => {
   await leaveOrphan(lasting);
   await rm(join(lasting, "postgres/socket"), { recursive: true });
   const { url, socketUrl, wasAlreadyRunning } = await story.start(lasting);
-  expect([await wayTo(url), socketUrl, wasAlreadyRunning]).toEqual(["127.0.0.1", undefined, true]);
+  expect([await transportOf(url), socketUrl, wasAlreadyRunning]).toEqual(["127.0.0.1", undefined, true]);
 });
 
 test("the copy of a crashed database's directory has a socket of its own", async () => {
@@ -215,7 +215,7 @@ test("a killed gateway releases its output, and the next one reattaches to its P
 
   const next = story.own(dataDir);
   expect(await next.up).toEqual({ url, socketUrl, adopted: true });
-  expect(await wayTo(socketUrl)).toBe("socket");
+  expect(await transportOf(socketUrl)).toBe("socket");
   expect(await query(url, "select n from kept_by_orphan")).toEqual([{ n: 1 }]);
   expect(await postmasterOf(join(dataDir, "postgres"))).toBe(pid);
   expect(await next.kill("SIGTERM")).toBe(0);

@@ -23,11 +23,11 @@ beforeEach(async () => {
 afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** Renews the lock with a clock one hour behind, in a process that a pause of this one does not stop. */
-const BEAT = `const { utimesSync } = require("node:fs"); process.stdout.write("beats");
+const RENEW_LOCK = `const { utimesSync } = require("node:fs"); process.stdout.write("renewed");
   setInterval(() => { const at = Date.now() / 1000 - 3600; utimesSync(process.argv[1], at, at); }, 200);`;
 
 async function beatElsewhere(): Promise<void> {
-  const alive = spawn(process.execPath, ["-e", BEAT, lock], { stdio: ["ignore", "pipe", "inherit"] });
+  const alive = spawn(process.execPath, ["-e", RENEW_LOCK, lock], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void alive.kill("SIGKILL"));
   await once(alive.stdout, "data");
 }

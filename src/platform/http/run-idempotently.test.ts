@@ -18,7 +18,7 @@ const ONCE: IdempotentRequest = {
   key: "k1",
   fingerprint: fingerprint({ name: "Sales" }),
 };
-const ANSWER = { id: 4, api_key: "wg_shown-once", at: new Date(0), list: [1, null] };
+const RESULT = { id: 4, api_key: "wg_shown-once", at: new Date(0), list: [1, null] };
 const MISMATCH = {
   code: "IDEMPOTENCY_MISMATCH",
   message: "The Idempotency-Key was already used with another body. Use a new key for a new request.",
@@ -42,10 +42,10 @@ beforeEach(async () => {
   await store.database.pool.query("truncate account_idempotency");
 });
 
-const run = (once: IdempotentRequest | undefined = ONCE, answer: unknown = ANSWER) =>
+const run = (once: IdempotentRequest | undefined = ONCE, result: unknown = RESULT) =>
   runIdempotently({ db: store.database.db, box }, once, async () => {
     runs += 1;
-    return answer;
+    return result;
   });
 
 const pass = (hours: number) =>
@@ -56,10 +56,10 @@ const pass = (hours: number) =>
 
 describe("a request with an Idempotency-Key", () => {
   test("runs once, and its repetition gets the same response, marked as such", async () => {
-    expect(await run()).toEqual(ANSWER);
+    expect(await run()).toEqual(RESULT);
     const again = await run();
     expect(again).toBeInstanceOf(OkResponse);
-    expect(again).toMatchObject({ data: ANSWER, options: { headers: { "idempotent-replayed": "true" } } });
+    expect(again).toMatchObject({ data: RESULT, options: { headers: { "idempotent-replayed": "true" } } });
     expect(runs).toBe(1);
   });
 
@@ -68,7 +68,7 @@ describe("a request with an Idempotency-Key", () => {
     for (const other of [{ key: "k2" }, { route: "campaigns" }, { account_id: 2 }])
       expect(await run({ ...ONCE, ...other }, other)).toEqual(other);
     expect(runs).toBe(4);
-    expect(await run()).toMatchObject({ data: ANSWER });
+    expect(await run()).toMatchObject({ data: RESULT });
   });
 
   test("is rejected with another body", async () => {
@@ -85,7 +85,7 @@ describe("a request with an Idempotency-Key", () => {
     });
     await expect(failing).rejects.toThrow("no room");
     expect(await findStoredResponse(store.database.db, box, ONCE)).toBeUndefined();
-    expect(await run()).toEqual(ANSWER);
+    expect(await run()).toEqual(RESULT);
   });
 
   test("waits for a first request that still runs, and gets its response", async () => {
@@ -94,26 +94,26 @@ describe("a request with an Idempotency-Key", () => {
     const first = runIdempotently({ db: store.database.db, box }, ONCE, async () => {
       hasBegun.open();
       await mayEnd.opened;
-      return ANSWER;
+      return RESULT;
     });
     await hasBegun.opened;
     const impatient = openDatabase(store.url, { lockTimeoutMs: 1 });
-    const second = runIdempotently({ db: impatient.db, box }, ONCE, async () => ANSWER);
+    const second = runIdempotently({ db: impatient.db, box }, ONCE, async () => RESULT);
     const waiting =
       "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await expect
       .poll(async () => (await store.database.pool.query(waiting)).rowCount)
       .toBe(1)
       .finally(mayEnd.open);
-    expect(await first).toEqual(ANSWER);
-    expect(await second).toMatchObject({ data: ANSWER });
+    expect(await first).toEqual(RESULT);
+    expect(await second).toMatchObject({ data: RESULT });
     await impatient.close();
   });
 
   test("runs anew after 24 hours, also with another body", async () => {
     await run();
     await pass(23.99);
-    expect(await findStoredResponse(store.database.db, box, ONCE)).toEqual({ response: ANSWER });
+    expect(await findStoredResponse(store.database.db, box, ONCE)).toEqual({ response: RESULT });
     await pass(0.02);
     expect(await findStoredResponse(store.database.db, box, ONCE)).toBeUndefined();
     const other = { ...ONCE, fingerprint: fingerprint({ name: "Support" }) };
@@ -144,8 +144,8 @@ describe("a request with an Idempotency-Key", () => {
 describe("a request without an Idempotency-Key", () => {
   test("runs each time and stores nothing", async () => {
     const { db } = store.database;
-    for (const answer of ["first", "second"])
-      expect(await runIdempotently({ db, box }, undefined, async () => answer)).toBe(answer);
+    for (const result of ["first", "second"])
+      expect(await runIdempotently({ db, box }, undefined, async () => result)).toBe(result);
     expect((await store.database.pool.query("select from account_idempotency")).rowCount).toBe(0);
   });
 });

@@ -32,9 +32,9 @@ describe("an RPC of another node", () => {
   const askLong = async (timeoutMs?: number) => {
     long = new Readable({ read() {} });
     long.push("one ");
-    const answer = await ask("long", {}, timeoutMs);
-    if (answer.outcome !== "stream") throw new Error(answer.outcome);
-    return answer.body;
+    const result = await ask("long", {}, timeoutMs);
+    if (result.outcome !== "stream") throw new Error(result.outcome);
+    return result.body;
   };
 
   beforeAll(async () => {
@@ -123,7 +123,7 @@ describe("an RPC of another node", () => {
   });
 
   const body = encodeMessage({ name: "echo", input: {} });
-  const knock = async (headers: Record<string, string>) => {
+  const post = async (headers: Record<string, string>) => {
     const type = { "content-type": "text/plain" };
     const call = {
       method: "POST",
@@ -146,32 +146,32 @@ describe("an RPC of another node", () => {
 
   test("requires a fresh nonce and a signature over its content", async () => {
     const longAgo = Date.now() - 120_000;
-    expect(await knock(headersOf(body))).toBe(200);
-    expect(await knock({})).toBe(401);
+    expect(await post(headersOf(body))).toBe(200);
+    expect(await post({})).toBe(401);
     for (const name of ["nonce", "proof", "signature"] as const) {
       const { [NODE_RPC_HEADERS[name]]: _, ...others } = headersOf(body);
-      expect(await knock(others), name).toBe(401);
+      expect(await post(others), name).toBe(401);
     }
-    expect(await knock(headersOf(body, { proofAt: longAgo }))).toBe(401);
-    expect(await knock(headersOf(body, { signedAt: longAgo }))).toBe(401);
-    expect(await knock(headersOf(`${body} `))).toBe(401);
+    expect(await post(headersOf(body, { proofAt: longAgo }))).toBe(401);
+    expect(await post(headersOf(body, { signedAt: longAgo }))).toBe(401);
+    expect(await post(headersOf(`${body} `))).toBe(401);
   });
 
   test("is accepted once: a copy is refused, also with another nonce or a foreign signature", async () => {
     const { nonce, proof, signature } = NODE_RPC_HEADERS;
     const sent = headersOf(body);
-    expect(await knock(sent)).toBe(200);
-    expect(await knock(sent)).toBe(401);
-    expect(await knock({ ...sent, [nonce]: newNonce() })).toBe(401);
+    expect(await post(sent)).toBe(200);
+    expect(await post(sent)).toBe(401);
+    expect(await post({ ...sent, [nonce]: newNonce() })).toBe(401);
     const fresh = headersOf(`${body} `);
-    expect(await knock({ ...fresh, [signature]: sent[signature] ?? "" })).toBe(401);
-    expect(await knock({ ...headersOf(body), [proof]: sent[proof] ?? "" })).toBe(401);
+    expect(await post({ ...fresh, [signature]: sent[signature] ?? "" })).toBe(401);
+    expect(await post({ ...headersOf(body), [proof]: sent[proof] ?? "" })).toBe(401);
   });
 
   test("is refused by every node except its target", async () => {
-    expect(await knock(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
+    expect(await post(headersOf(body, { target: "http://node-2:3000" }))).toBe(401);
     // The path of a URL does not identify the node.
-    expect(await knock(headersOf(body, { target: `${url}/` }))).toBe(200);
+    expect(await post(headersOf(body, { target: `${url}/` }))).toBe(200);
   });
 
   const count = encodeMessage({ name: "count", input: {} });

@@ -33,7 +33,7 @@ function borrow(port = 1, policyKey = "tenant", isPaced = false): Promise<Leased
 }
 
 /** Whether the socket is leased. */
-async function isLent(line: Promise<LeasedSocket>): Promise<boolean> {
+async function isLeased(line: Promise<LeasedSocket>): Promise<boolean> {
   const later = new Promise<boolean>((resolve) => setImmediate(() => resolve(false)));
   return Promise.race([line.then(() => true), later]);
 }
@@ -43,7 +43,7 @@ describe("the pool of an origin", () => {
     start();
     const lines = await Promise.all([borrow(), borrow(), borrow(), borrow()]);
     const fifth = borrow();
-    expect(await isLent(fifth)).toBe(false);
+    expect(await isLeased(fifth)).toBe(false);
     lines[0]?.release();
     expect((await fifth).dispatcher).toBe(lines[0]?.dispatcher);
   });
@@ -64,15 +64,15 @@ describe("the pool of an origin", () => {
     lines[0]?.release(new Error("broken"));
     lines[0]?.release();
     expect((await fifth).dispatcher).not.toBe(lines[0]?.dispatcher);
-    expect(await isLent(sixth)).toBe(false);
+    expect(await isLeased(sixth)).toBe(false);
   });
 
   it("shares no socket with other origins or other policies", async () => {
     start();
     await Promise.all([borrow(), borrow(), borrow(), borrow()]);
-    expect(await isLent(borrow())).toBe(false);
-    expect(await isLent(borrow(2))).toBe(true);
-    expect(await isLent(borrow(1, "operator"))).toBe(true);
+    expect(await isLeased(borrow())).toBe(false);
+    expect(await isLeased(borrow(2))).toBe(true);
+    expect(await isLeased(borrow(1, "operator"))).toBe(true);
   });
 });
 

@@ -52,7 +52,7 @@ function post(outgoing: SafeFetch, url: string): Promise<FetchOutcome> {
   return outgoing.fetch({ url, method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 });
 }
 
-function answers(...addresses: string[]) {
+function resolveTo(...addresses: string[]) {
   return async () => addresses.map((address) => ({ address, family: net.isIP(address) }));
 }
 
@@ -63,7 +63,7 @@ function corpus(): string[] {
 const BLOCKED = { outcome: "failed", failure: "blocked", error: BLOCKED_MESSAGE };
 
 /** A resolver that maps every unusual form to the loopback address. */
-const everythingIsLoopback = answers("127.0.0.1");
+const everythingIsLoopback = resolveTo("127.0.0.1");
 
 describe("the log of blocked requests", () => {
   function openLogged(options: Partial<SafeFetchOptions> = {}) {
@@ -75,7 +75,7 @@ describe("the log of blocked requests", () => {
   const call = { method: "GET", totalMs: 30_000, maxBytes: 10 };
 
   it("contains the host, the reason and the tenant, and nothing else of the URL", async () => {
-    const { outgoing, lines } = openLogged({ lookup: answers("10.0.0.1") });
+    const { outgoing, lines } = openLogged({ lookup: resolveTo("10.0.0.1") });
     const tenant = { instance_id: 7 };
     await outgoing.fetch({ ...call, url: "http://u:hunter2@169.254.169.254/latest?key=hunter2", tenant });
     await outgoing.fetch({ ...call, url: "https://u:hunter2@inside.test:8443/hunter2", tenant });
@@ -166,7 +166,7 @@ describe("the set of forged addresses", () => {
   });
 
   it("includes the ports of other services", async () => {
-    const outgoing = open({ allowedHosts: ["external", "loopback"], lookup: answers("127.0.0.1") });
+    const outgoing = open({ allowedHosts: ["external", "loopback"], lookup: resolveTo("127.0.0.1") });
     for (const host of ["127.0.0.1", "example.com", "[::1]"]) {
       const url = `http://${host}:5432/`;
       expect(await post(outgoing, url)).toMatchObject(BLOCKED);
@@ -212,7 +212,7 @@ describe("host names in URLs", () => {
       ["8.8.8.8", "64:ff9b::7f00:1"],
     ];
     for (const addresses of mixed) {
-      const outgoing = open({ lookup: answers(...addresses) });
+      const outgoing = open({ lookup: resolveTo(...addresses) });
       const url = `http://mixed.test:${port}/`;
       expect(await outgoing.findBlockReason(url)).toBe(BLOCKED_MESSAGE);
       expect(await post(outgoing, url)).toMatchObject(BLOCKED);
@@ -261,7 +261,7 @@ describe("host names in URLs", () => {
   });
 
   it("in the list may resolve to private addresses, and no other names may", async () => {
-    const outgoing = open({ allowedHosts: ["external", "n8n"], lookup: answers("127.0.0.1") });
+    const outgoing = open({ allowedHosts: ["external", "n8n"], lookup: resolveTo("127.0.0.1") });
     expect(await post(outgoing, `http://n8n:${port}/`)).toMatchObject({ outcome: "response", status: 200 });
     const before = hits;
     expect(await post(outgoing, `http://other:${port}/`)).toMatchObject({ failure: "blocked" });
@@ -283,13 +283,13 @@ describe("host names in URLs", () => {
   });
 
   it("without any address are refused", async () => {
-    const outgoing = open({ lookup: answers() });
+    const outgoing = open({ lookup: resolveTo() });
     expect(await post(outgoing, "http://empty.test/")).toMatchObject(BLOCKED);
   });
 
   it("with a hanging resolver fail at the limit of connecting or at the deadline, and block no other name", async () => {
     const lookup = (name: string) =>
-      name === "slow.test" ? new Promise<never>(() => {}) : answers("127.0.0.1")();
+      name === "slow.test" ? new Promise<never>(() => {}) : resolveTo("127.0.0.1")();
     const outgoing = open({ allowedHosts: ["loopback"], lookup, connectMs: 500 });
     const slow = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 60_000, maxBytes: 10 });
     const hasty = outgoing.fetch({ url: "http://slow.test/", method: "GET", totalMs: 300, maxBytes: 10 });
@@ -325,7 +325,7 @@ describe("an address that the network supplies", () => {
   it.each(["127.0.0.1", "10.0.0.1", "169.254.169.254", "fd00::1"])(
     "is never at %s, whatever customers and the operator allow",
     async (address) => {
-      const lookup = answers(address);
+      const lookup = resolveTo(address);
       const outgoing = open({ allowedHosts: everything, allowsLoopback: async () => true, lookup });
       const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
       await expect(found("mmg.whatsapp.net", {})).rejects.toThrow("not allowed");
@@ -333,7 +333,7 @@ describe("an address that the network supplies", () => {
   );
 
   it("may be a public address", async () => {
-    const outgoing = open({ lookup: answers("157.240.1.60") });
+    const outgoing = open({ lookup: resolveTo("157.240.1.60") });
     const found = promisify(outgoing.lookup("https://mmg.whatsapp.net/", "network"));
     expect(await found("mmg.whatsapp.net", {})).toBe("157.240.1.60");
   });

@@ -48,7 +48,7 @@ async function listen(server: net.Server | http.Server, host = "127.0.0.1", port
 }
 
 /** An HTTP server with this handler. */
-function answering(handler: http.RequestListener, host?: string, port?: number): Promise<Server> {
+function startServer(handler: http.RequestListener, host?: string, port?: number): Promise<Server> {
   return listen(http.createServer(handler), host, port);
 }
 
@@ -68,7 +68,7 @@ const POST = { method: "POST", body: "{}", totalMs: 30_000, maxBytes: 1000 };
 describe("an ordinary request", () => {
   it("sends method, headers and the exact bytes, and returns status, headers and body", async () => {
     const seen: { method: string | undefined; headers: http.IncomingHttpHeaders; body: Buffer }[] = [];
-    const server = await answering(async (request, response) => {
+    const server = await startServer(async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) {
         chunks.push(chunk);
@@ -101,7 +101,7 @@ describe("an ordinary request", () => {
 
   it("requests no compression and stores no cookie", async () => {
     const seen: http.IncomingHttpHeaders[] = [];
-    const server = await answering((request, response) => {
+    const server = await startServer((request, response) => {
       seen.push(request.headers);
       response.setHeader("set-cookie", "session=1");
       response.end();
@@ -118,7 +118,7 @@ describe("an ordinary request", () => {
 
   it("sends user name and password of the URL as basic auth, unless the caller sets its own", async () => {
     const seen: (string | undefined)[] = [];
-    const server = await answering((request, response) => {
+    const server = await startServer((request, response) => {
       seen.push(request.headers.authorization);
       response.end();
     });
@@ -132,7 +132,7 @@ describe("an ordinary request", () => {
   it("reuses one connection for successive requests, and opens four at most for parallel ones", async () => {
     let running = 0;
     let most = 0;
-    const server = await answering((_request, response) => {
+    const server = await startServer((_request, response) => {
       running += 1;
       most = Math.max(most, running);
       setTimeout(() => {
@@ -183,7 +183,7 @@ describe("a slow server", () => {
     for (const options of [{}, { egressProxy: `http://127.0.0.1:${proxy.port}` }]) {
       const isAsked = createGate();
       const mayRespond = createGate();
-      const server = await answering(async (_request, response) => {
+      const server = await startServer(async (_request, response) => {
         isAsked.open();
         await mayRespond.opened;
         response.end("late");
@@ -202,9 +202,9 @@ describe("a slow server", () => {
 
 describe("redirect responses", () => {
   it.each([301, 302, 303, 307, 308])("are returned and never followed (%d)", async (status) => {
-    const internal = await answering((_request, response) => response.end("internal"));
+    const internal = await startServer((_request, response) => response.end("internal"));
     const location = internal.url;
-    const server = await answering((_request, response) => {
+    const server = await startServer((_request, response) => {
       response.writeHead(status, { location, refresh: `0; url=${location}` }).end();
     });
     const outgoing = open();
@@ -268,7 +268,7 @@ describe("a hostile receiver", () => {
   });
 
   it("that sends a body of exactly the limit is read completely", async () => {
-    const server = await answering((_request, response) => response.end("x".repeat(1000)));
+    const server = await startServer((_request, response) => response.end("x".repeat(1000)));
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1000 });
     expect(outcome).toMatchObject({ truncated: false });
     const cut = await open().fetch({ ...POST, url: server.url, maxBytes: 999 });
@@ -276,7 +276,7 @@ describe("a hostile receiver", () => {
   });
 
   it("has its body left unread while the limit is pending, and is abandoned at the deadline", async () => {
-    const server = await answering((_request, response) => response.end("x".repeat(1000)));
+    const server = await startServer((_request, response) => response.end("x".repeat(1000)));
     const later = () => new Promise<number>((resolve) => setImmediate(resolve, 1000));
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1, maxBytesFor: later });
     expect(outcome).toMatchObject({ truncated: false, body: Buffer.from("x".repeat(1000)) });
@@ -287,7 +287,7 @@ describe("a hostile receiver", () => {
 
   it("that sends a gzip bomb is read without decompression", async () => {
     const bomb = gzipSync(Buffer.alloc(50 * 1024 * 1024));
-    const server = await answering((_request, response) => {
+    const server = await startServer((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" }).end(bomb);
     });
     const outcome = await open().fetch({ ...POST, url: server.url, maxBytes: 1024 * 1024 });
@@ -354,7 +354,7 @@ describe("a hostile receiver", () => {
   });
 
   it("that speaks no TLS on https has failed", async () => {
-    const server = await answering((_request, response) => response.end());
+    const server = await startServer((_request, response) => response.end());
     const outcome = await open().fetch({ ...POST, url: server.url.replace("http:", "https:") });
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
   });
@@ -389,7 +389,7 @@ describe("a hostile receiver", () => {
 
   it("that hangs does not delay another receiver, however many requests wait for it", async () => {
     const hanging = await raw(() => {});
-    const healthy = await answering((_request, response) => response.end("ok"));
+    const healthy = await startServer((_request, response) => response.end("ok"));
     const outgoing = open();
     const caller = new AbortController();
     const call = { ...POST, url: hanging.url, totalMs: 600_000, signal: caller.signal };
@@ -414,7 +414,7 @@ describe("requests that cannot be sent", () => {
   it.each(["a\r\nx-injected: 1", "a\nb", "a\0b", "a\r\n b"])(
     "because of the header value %j are refused",
     async (value) => {
-      const server = await answering((_request, response) => response.end());
+      const server = await startServer((_request, response) => response.end());
       const outcome = await open().fetch({ ...POST, url: server.url, headers: { "x-name": value } });
       expect(outcome).toMatchObject({ outcome: "failed", failure: "protocol" });
       expect(server.sockets).toHaveLength(0);
@@ -431,7 +431,7 @@ describe("requests that cannot be sent", () => {
   });
 
   it("because only https is allowed are refused", async () => {
-    const server = await answering((_request, response) => response.end());
+    const server = await startServer((_request, response) => response.end());
     const outgoing = open({ httpsOnly: true });
     expect(await outgoing.findBlockReason(server.url)).toBe("The URL must begin with https://.");
     expect(await outgoing.fetch({ ...POST, url: server.url })).toMatchObject({ failure: "invalid_url" });
@@ -455,7 +455,7 @@ describe("file downloads", () => {
 
   it("deliver the file chunk by chunk", async () => {
     const file = Buffer.alloc(900_000, "waygate");
-    const server = await answering((_request, response) => {
+    const server = await startServer((_request, response) => {
       response.setHeader("content-type", "image/png");
       response.end(file);
     });
@@ -471,7 +471,7 @@ describe("file downloads", () => {
   });
 
   it("wait for the reader of the chunks", async () => {
-    const server = await answering((_request, response) => response.end(Buffer.alloc(400_000)));
+    const server = await startServer((_request, response) => response.end(Buffer.alloc(400_000)));
     let taking = 0;
     const onChunk = async (): Promise<void> => {
       taking += 1;
@@ -483,11 +483,11 @@ describe("file downloads", () => {
   });
 
   it("fail as too large before reading if the declared length says so, else while reading", async () => {
-    const lying = await answering((_request, response) => {
+    const lying = await startServer((_request, response) => {
       response.write(Buffer.alloc(600_000));
       response.end(Buffer.alloc(600_000));
     });
-    const honest = await answering((_request, response) => response.end(Buffer.alloc(1_200_000)));
+    const honest = await startServer((_request, response) => response.end(Buffer.alloc(1_200_000)));
     for (const server of [lying, honest]) {
       pieces.length = 0;
       const outcome = await open().download({ ...FILE, url: server.url });
@@ -517,7 +517,7 @@ describe("file downloads", () => {
   });
 
   it("return the status of a response that is no file, without its body", async () => {
-    const server = await answering((_request, response) => response.writeHead(404).end("<html>"));
+    const server = await startServer((_request, response) => response.writeHead(404).end("<html>"));
     expect(await open().download({ ...FILE, url: server.url })).toMatchObject({
       outcome: "response",
       status: 404,
@@ -527,7 +527,7 @@ describe("file downloads", () => {
   });
 
   it("throw what the reader of the chunks throws, even when it looks like a network error", async () => {
-    const server = await answering((_request, response) => response.end("x"));
+    const server = await startServer((_request, response) => response.end("x"));
     const full = Object.assign(new Error("disk"), { code: "ECONNRESET" });
     const onChunk = (): void => {
       throw full;

@@ -54,9 +54,9 @@ async function openShop(rates: Partial<PlanRates>): Promise<Shop> {
 
 const statuses = (responses: RawHttpResponse[]) => responses.map(({ status }) => status);
 async function times<T>(n: number, request: () => Promise<T>): Promise<T[]> {
-  const answers: T[] = [];
-  for (let i = 0; i < n; i++) answers.push(await request());
-  return answers;
+  const results: T[] = [];
+  for (let i = 0; i < n; i++) results.push(await request());
+  return results;
 }
 
 describe("a plan with a rate limit", () => {

@@ -187,9 +187,9 @@ describe("an address without a valid credential", () => {
   const check = (ip: string) => errorOf(() => limits.requireUnauthenticatedQuota(requestOf({ ip })));
 
   test("is rejected above its limit, and no other address is", () => {
-    const answers = Array.from({ length: 5 }, () => charge("192.0.2.1"));
-    expect(answers.map((error) => error?.code)).toEqual([...Array(4).fill(undefined), "RATE_LIMITED"]);
-    expect(answers[4]?.details).toMatchObject({ policy: "address", limit_per_minute: 4, retry_after: 15 });
+    const errors = Array.from({ length: 5 }, () => charge("192.0.2.1"));
+    expect(errors.map((error) => error?.code)).toEqual([...Array(4).fill(undefined), "RATE_LIMITED"]);
+    expect(errors[4]?.details).toMatchObject({ policy: "address", limit_per_minute: 4, retry_after: 15 });
     expect(charge("192.0.2.2")).toBeUndefined();
   });
 

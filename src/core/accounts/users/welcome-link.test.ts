@@ -70,8 +70,8 @@ describe("the link of the first start", () => {
 
   test("is used by one of two browsers that use it at once", async () => {
     const { welcomeToken } = await started();
-    const answers = await Promise.all([use(welcomeToken), use(welcomeToken, `${STRONG} too`)]);
-    expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
+    const responses = await Promise.all([use(welcomeToken), use(welcomeToken, `${STRONG} too`)]);
+    expect(responses.map(({ status }) => status).sort()).toEqual([200, 401]);
   });
 
   test("refuses a weak password in words, and still works after that", async () => {

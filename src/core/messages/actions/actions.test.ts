@@ -19,7 +19,7 @@ afterEach(() => {
 const jidOf = (phone: string) => `${phone}@s.whatsapp.net`;
 
 /** A text from the shop that its friend has received. */
-async function tell(text = "Hello"): Promise<string> {
+async function sendToFriend(text = "Hello"): Promise<string> {
   const { sales, friend } = story;
   const { data } = await sales.client.sendText({ id: sales.id, number: friend.phone, text });
   const id = data.message_id ?? "";
@@ -28,7 +28,7 @@ async function tell(text = "Hello"): Promise<string> {
 }
 
 /** A text from the friend that the shop has received. */
-async function hear(text = "Hi"): Promise<string> {
+async function receiveFromFriend(text = "Hi"): Promise<string> {
   const { sales, friend } = story;
   const { data } = await friend.client.sendText({ id: friend.id, number: sales.phone, text });
   const id = data.message_id ?? "";
@@ -75,7 +75,7 @@ describe("a reaction", () => {
   test.each(["to a message of the contact", "to our own"])(
     "%s needs no chat and is reported to sender and recipient",
     async (whose) => {
-      const id = whose === "to our own" ? await tell() : await hear();
+      const id = whose === "to our own" ? await sendToFriend() : await receiveFromFriend();
       const { data, message } = await react(id);
       expect({ data, message }).toEqual({
         data: { message_id: id, jid: jidOf(story.friend.phone), status: "sent" },
@@ -97,19 +97,19 @@ describe("a reaction", () => {
   );
 
   test("that is empty removes the previous one", async () => {
-    const id = await tell();
+    const id = await sendToFriend();
     await react(id, "");
     expect((await story.event("message.reaction", id)).data).toMatchObject({ reaction: "", removed: true });
   });
 
   test("may be any single emoji", async () => {
-    const message_id = await tell();
+    const message_id = await sendToFriend();
     for (const reaction of ["👍", "❤️", "👨‍👩‍👧‍👦", "🇧🇷", "1️⃣", "👍🏽"])
       expect((await react(message_id, reaction)).success).toBe(true);
   });
 
   test("that is no single emoji is rejected", async () => {
-    const message_id = await tell();
+    const message_id = await sendToFriend();
     const wrong = ["👍".repeat(10), "👍👎", "ok", "7", "1\u0301", "#", " ", "👍 ", `e${"\u0301".repeat(40)}`];
     for (const reaction of wrong)
       await expect(react(message_id, reaction)).rejects.toMatchObject(invalid("reaction"));
@@ -119,7 +119,7 @@ describe("a reaction", () => {
 
 describe("a read mark", () => {
   test("is reported to the sender and, once, to the instance's own webhook as inbound", async () => {
-    const ids = [await hear("one"), await hear("two")];
+    const ids = [await receiveFromFriend("one"), await receiveFromFriend("two")];
     const response = await client().markRead({ ...sales(), message_ids: ids });
     expect(response.data).toEqual({
       message_id: ids[0],
@@ -137,14 +137,14 @@ describe("a read mark", () => {
     });
     expect(await friendHears("message.read", ids[0] ?? "")).toMatchObject({ direction: "outbound" });
     await markRead(ids[0] ?? "");
-    await markRead(await hear("three"));
+    await markRead(await receiveFromFriend("three"));
     expect(timesReported("message.read", ids[0] ?? "")).toBe(1);
   });
 
   test("marks messages of one chat only", async () => {
     const { data } = await client().sandboxReceive({ ...sales(), from: "5511966660001", text: "Oi" });
     const other = (await story.event("message.received", data.message_id)).data.message.message_id;
-    const reading = client().markRead({ ...sales(), message_ids: [await hear(), other] });
+    const reading = client().markRead({ ...sales(), message_ids: [await receiveFromFriend(), other] });
     await expect(reading).rejects.toMatchObject(invalid("message_ids"));
   });
 
@@ -166,7 +166,7 @@ describe("a read mark", () => {
 
 describe("an edit", () => {
   test("changes the text for the recipient, in the log and in the event", async () => {
-    const id = await tell("Helo");
+    const id = await sendToFriend("Helo");
     const { data } = await edit(id, "Hello");
     expect(data).toEqual({ message_id: id, jid: jidOf(story.friend.phone), status: "edited" });
     expect((await story.event("message.edited", id)).data).toMatchObject({
@@ -209,7 +209,7 @@ describe("an edit", () => {
   );
 
   test("of another person's message is rejected with 409 and has no effect", async () => {
-    const id = await hear("Mine");
+    const id = await receiveFromFriend("Mine");
     await expect(edit(id, "Yours")).rejects.toMatchObject(conflict("not_own"));
     expect(await story.ledger({ action: "edit", target_id: id })).toEqual([]);
     expect(await logged(id)).toMatchObject({ text: "Mine", edited_at: null, deleted_at: null });
@@ -218,7 +218,7 @@ describe("an edit", () => {
 
 describe("a deletion for everyone", () => {
   test("deletes the message for the recipient, and later actions on it are rejected", async () => {
-    const id = await tell();
+    const id = await sendToFriend();
     const { data } = await remove(id);
     expect(data.status).toBe("deleted");
     expect((await logged(id)).deleted_at).toEqual(expect.any(String));
@@ -231,7 +231,7 @@ describe("a deletion for everyone", () => {
   });
 
   test("of another person's message is rejected with 409", async () => {
-    await expect(remove(await hear())).rejects.toMatchObject(conflict("not_own"));
+    await expect(remove(await receiveFromFriend())).rejects.toMatchObject(conflict("not_own"));
   });
 });
 
@@ -249,7 +249,7 @@ describe("an action that WhatsApp allows only for a limited time", () => {
     ["delete", 59 * 60, true],
     ["delete", 61 * 60, false],
   ] as const)("%s after %d minutes succeeds: %j", async (action, minutes, isAllowed) => {
-    const id = await tell();
+    const id = await sendToFriend();
     await age(id, minutes);
     const acting = action === "edit" ? edit(id) : remove(id);
     if (isAllowed) await expect(acting).resolves.toMatchObject({ success: true });
@@ -274,7 +274,7 @@ describe("an action that WhatsApp allows only for a limited time", () => {
       reason: "The message is too old.",
       retryable: false,
     });
-    const id = await tell();
+    const id = await sendToFriend();
     const refusal = { code: "CONFLICT", status: 409, message: "The message is too old." };
     await expect(edit(id)).rejects.toMatchObject(refusal);
     expect((await logged(id)).text).toBe("Hello");
@@ -283,9 +283,9 @@ describe("an action that WhatsApp allows only for a limited time", () => {
 
 describe("the chat named in an action on a message of the log", () => {
   test("is rejected if the message is in another chat, and nothing is changed", async () => {
-    const id = await tell();
+    const id = await sendToFriend();
     const elsewhere = { number: "5511955550009" };
-    const theirs = await hear();
+    const theirs = await receiveFromFriend();
     for (const act of [
       () => react(id, "👍", elsewhere),
       () => edit(id, "x", elsewhere),
@@ -306,7 +306,7 @@ describe("the chat named in an action on a message of the log", () => {
 });
 
 test("a message sent by the instance cannot be marked as read, and its chat gets no receipt", async () => {
-  const id = await tell();
+  const id = await sendToFriend();
   await expect(markRead(id)).rejects.toMatchObject(conflict("own"));
   expect(timesReported("message.read", id)).toBe(0);
 });
@@ -332,7 +332,7 @@ describe("a session that lacks a capability", () => {
   const CAPABILITIES = ["react", "edit", "deleteForEveryone", "markRead", "setPresence"] as const;
 
   test.each(CAPABILITIES)("rejects %s with NOT_SUPPORTED at once", async (capability) => {
-    const [own, theirs] = [await tell(), await hear()];
+    const [own, theirs] = [await sendToFriend(), await receiveFromFriend()];
     const acts = {
       react: () => react(own),
       edit: () => edit(own),
@@ -425,7 +425,7 @@ describe("a download", () => {
   );
 
   test("of an unknown message returns 404, and of a text 400", async () => {
-    const [unknown, text] = ["3EB0NOPE", await hear()];
+    const [unknown, text] = ["3EB0NOPE", await receiveFromFriend()];
     await expect(tryDownload(unknown)).rejects.toMatchObject({ code: "MESSAGE_NOT_FOUND", status: 404 });
     await expect(tryDownload(text)).rejects.toMatchObject({ code: "VALIDATION_ERROR", status: 400 });
   });

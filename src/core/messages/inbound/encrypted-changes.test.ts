@@ -412,21 +412,22 @@ describe("a change that the instance makes", () => {
 
   const react = (message_id: string, reaction: string) => {
     const { id, client } = on.instance;
-    return client.react({ id, number: news, message_id, reaction } as never);
+    return client.react({ id, number: announcements, message_id, reaction } as never);
   };
 
-  let news: string;
+  let announcements: string;
 
   beforeAll(async () => {
     const members = [ana, bia, me];
-    news = (await on.control.addGroup("News", members, { isOfCommunity: true })).jid;
-    await receive(bia, news, "Welcome");
+    announcements = (await on.control.addGroup("News", members, { isOfCommunity: true })).jid;
+    await receive(bia, announcements, "Welcome");
   });
 
   test("in a community's announcement group is an encrypted reaction to its own or another's message", async () => {
     const { id, client } = on.instance;
-    const theirs = await receive(bia, news, "Today");
-    const own = (await client.sendText({ id, number: news, text: "Ours" } as never)).data.message_id ?? "";
+    const theirs = await receive(bia, announcements, "Today");
+    const own =
+      (await client.sendText({ id, number: announcements, text: "Ours" } as never)).data.message_id ?? "";
     for (const one of [theirs, own]) {
       await react(one, "👍");
       expect(await shown(ana, "reaction", one)).toMatchObject({ reaction: "👍", kind: "encReactionMessage" });
@@ -439,7 +440,7 @@ describe("a change that the instance makes", () => {
   });
 
   test("in a community's announcement group fails if the message came without a secret", async () => {
-    const id = await on.control.sendMessage(bia, news, "Today", { secret: Buffer.alloc(0) });
+    const id = await on.control.sendMessage(bia, announcements, "Today", { secret: Buffer.alloc(0) });
     await eventOf("message.received", id);
     await expect(react(id, "👍")).rejects.toMatchObject({ message: expect.stringContaining("secret") });
   });

@@ -167,7 +167,7 @@ describe.each(KINDS)("%s", (name, send, arrives) => {
 
   test("sent async, also twice with one key, returns 202 at once, and message.sent follows", async () => {
     const response = await sendTwice("async", true);
-    if (!response.queued) throw new Error("the answer is not the 202");
+    if (!response.queued) throw new Error("the response is not the 202");
     const { jobId, pendingMessageId, data } = response;
     expect(data).toEqual({
       queued: true,

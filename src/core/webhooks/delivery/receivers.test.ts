@@ -224,11 +224,11 @@ describe("a 410 response", () => {
 });
 
 /** A receiver on a raw TCP socket. */
-async function listenRaw(answer: (socket: Socket) => void) {
+async function listenRaw(respond: (socket: Socket) => void) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket.on("error", () => {}));
-    socket.once("data", () => answer(socket));
+    socket.once("data", () => respond(socket));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {

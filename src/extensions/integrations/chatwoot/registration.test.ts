@@ -12,7 +12,7 @@ const story = setUpChatwootStory({
 const { chatwoot, read, save, test: tryOut } = story;
 
 /** Posts a webhook as Chatwoot does. */
-function tell(
+function postWebhook(
   body: object | string,
   { headers = {}, url = chatwoot.inbox.webhook_url ?? "", at = Date.now() } = {},
 ) {
@@ -150,9 +150,9 @@ describe("the webhook address of a Chatwoot inbox", () => {
     socket.write(
       `${[...head, "x-forwarded-for: 192.0.2.1", "content-length: 2000000"].join("\r\n")}\r\n\r\n`,
     );
-    const [answer] = (await once(socket, "data")) as [Buffer];
+    const [response] = (await once(socket, "data")) as [Buffer];
     socket.destroy();
-    return answer.toString("latin1");
+    return response.toString("latin1");
   }
 
   test("rejects a wrong or ended token before it reads the body, as it does for an unknown instance", async () => {
@@ -160,11 +160,11 @@ describe("the webhook address of a Chatwoot inbox", () => {
     const ended = path();
     const places = [withWrongToken(), UNKNOWN, `/webhooks/chatwoot/x/${WRONG}`];
     for (const place of places) expect(await announce(place)).toMatch(/^HTTP\/1\.1 401 /);
-    const answers = places.slice(0, 2).map(async (place) => {
+    const responses = places.slice(0, 2).map(async (place) => {
       const body = await (await post(place, "192.0.2.2")).json();
       return { ...(body as object), request_id: "" };
     });
-    const [one, other] = await Promise.all(answers);
+    const [one, other] = await Promise.all(responses);
     expect(one).toMatchObject({ code: "INVALID_CREDENTIALS" });
     expect(one).toEqual(other);
     await story.remove();
@@ -187,15 +187,17 @@ describe("the webhook address of a Chatwoot inbox", () => {
   test("needs a fresh signature if there is a secret", async () => {
     await save();
     const body = { event: "something_new" };
-    expect((await tell(body)).status).toBe(200);
-    expect((await tell(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
+    expect((await postWebhook(body)).status).toBe(200);
+    expect((await postWebhook(body, { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
     // The signature is checked before the body is parsed.
-    expect((await tell("no JSON", { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(401);
-    expect((await tell('{"event": ')).status).toBe(400);
-    expect((await tell(body, { at: Date.now() - 600_000 })).status).toBe(401);
+    expect((await postWebhook("no JSON", { headers: { "x-chatwoot-signature": "sha256=00" } })).status).toBe(
+      401,
+    );
+    expect((await postWebhook('{"event": ')).status).toBe(400);
+    expect((await postWebhook(body, { at: Date.now() - 600_000 })).status).toBe(401);
     chatwoot.version = "4.12.0";
     await save();
-    expect((await tell(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
+    expect((await postWebhook(body, { headers: { "x-chatwoot-signature": "" } })).status).toBe(200);
   });
 });
 
@@ -223,10 +225,10 @@ test("a webhook of another account or inbox, an echo and a duplicate are accepte
     { ...body, message_type: "incoming" },
     { ...body, conversation: "?" },
   ])
-    expect((await tell(other)).status).toBe(200);
+    expect((await postWebhook(other)).status).toBe(200);
   await story.quiet();
   expect(await story.sent()).toEqual([]);
-  for (let n = 0; n < 3; n++) expect((await tell(body, { headers })).status).toBe(200);
+  for (let n = 0; n < 3; n++) expect((await postWebhook(body, { headers })).status).toBe(200);
   await story.quiet();
   expect(await story.sent()).toHaveLength(1);
 });

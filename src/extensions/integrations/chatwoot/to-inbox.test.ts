@@ -245,7 +245,7 @@ describe("messages from WhatsApp to the inbox", () => {
     expect(contact).toMatchObject({ phone_number: null, name: expect.stringContaining("(GROUP)") });
     expect(chatwoot.messages.some(({ content }) => content?.includes("in the group"))).toBe(false);
     await story.quiet();
-    const answer = chatwoot.write(asked.conversation_id, {
+    const reply = chatwoot.write(asked.conversation_id, {
       content: "I do",
       content_attributes: { in_reply_to: asked.id },
     });
@@ -256,7 +256,7 @@ describe("messages from WhatsApp to the inbox", () => {
     });
     await receive({ from: BIA, group_jid, text: "good", reply_to: sent?.message_id });
     const good = await story.waitForMessage(({ content }) => content?.endsWith("good") ?? false);
-    expect(good.content_attributes.in_reply_to).toBe(answer.id);
+    expect(good.content_attributes.in_reply_to).toBe(reply.id);
   });
 });
 

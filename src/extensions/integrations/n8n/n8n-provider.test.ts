@@ -306,7 +306,7 @@ function isGenuine(workflow: string, execution: Execution | undefined, secret: s
 }
 
 describe("a workflow's response", () => {
-  function answer(output: unknown, type?: string) {
+  function respondWith(output: unknown, type?: string) {
     n8n.activate("in", { respond: "responseNode", output, ...(type && { type }) });
     return save("in", { reply_mode: "response" });
   }
@@ -320,7 +320,7 @@ describe("a workflow's response", () => {
       "[document]",
     ],
   ])("reaches the chat as %s", async (_, bytes, type, kind) => {
-    await answer(bytes, type);
+    await respondWith(bytes, type);
     const ana = newPerson();
     await story.receive(ana, "hi");
     expect(await story.receivedBy(ana, 1)).toEqual([kind]);
@@ -340,7 +340,7 @@ describe("a workflow's response", () => {
   });
 
   test("may be the received file, which is read from the media store and not over the network", async () => {
-    await answer([]);
+    await respondWith([]);
     const [ana, bia] = [newPerson(), newPerson()];
     const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "look" };
     await story.receive(ana, "", { media });
@@ -348,7 +348,7 @@ describe("a workflow's response", () => {
     const { mediaUrl } = n8n.executions[0]?.body ?? {};
     const { pathname } = new URL(mediaUrl);
     // Behind a proxy the gateway has another host name, which it cannot call itself.
-    await answer([{ output: "before" }, { mediaUrl: `http://127.0.0.1:1${pathname}`, caption: "back" }]);
+    await respondWith([{ output: "before" }, { mediaUrl: `http://127.0.0.1:1${pathname}`, caption: "back" }]);
     await story.receive(bia, "hi");
     expect(await story.receivedBy(bia, 2)).toEqual(["before", "back"]);
     expect((await status("ok")).last_error).toBeNull();
@@ -356,7 +356,9 @@ describe("a workflow's response", () => {
 
   test("has the words of a sound before it, as phones show none with it", async () => {
     const files = await startFileServer();
-    await answer([{ mediaUrl: files.serve("/a.mp3", file(SAMPLE.mp3, "audio/mpeg")), caption: "listen" }]);
+    await respondWith([
+      { mediaUrl: files.serve("/a.mp3", file(SAMPLE.mp3, "audio/mpeg")), caption: "listen" },
+    ]);
     const ana = newPerson();
     await fixture.story.receive(ana, "hi");
     expect(await fixture.story.receivedBy(ana, 2)).toEqual(["listen", "[audio]"]);
@@ -365,7 +367,7 @@ describe("a workflow's response", () => {
   });
 
   test("cannot contain the file of another account by its link", async () => {
-    await answer([]);
+    await respondWith([]);
     const media = { base64: inBase64(SAMPLE.png), mime_type: "image/png", caption: "mine" };
     await story.receive(newPerson(), "", { media });
     await executed(1);
@@ -388,7 +390,7 @@ describe("a workflow's response", () => {
   });
 
   test("that breaks off is a failure, and the workflow runs once more", async () => {
-    await answer({ output: "whole again" });
+    await respondWith({ output: "whole again" });
     n8n.trouble("break_off");
     const ana = newPerson();
     await story.receive(ana, "hi");
@@ -399,7 +401,7 @@ describe("a workflow's response", () => {
   });
 
   test("that is too large causes a warning", async () => {
-    await answer("x".repeat(300 * 1024), "text/plain");
+    await respondWith("x".repeat(300 * 1024), "text/plain");
     const ana = newPerson();
     await story.receive(ana, "hi");
     expect((await status("warning")).last_error).toMatch(/too large: the limit is 256 KB/);
@@ -416,7 +418,7 @@ describe("a workflow's response", () => {
   ])(
     "names a file that cannot be fetched to the user alone, without its secrets: %j",
     async (first, texts, shown) => {
-      await answer([first, { output: "after" }]);
+      await respondWith([first, { output: "after" }]);
       const ana = newPerson();
       await story.receive(ana, "hi");
       expect(await story.receivedBy(ana, texts.length)).toEqual(texts);
@@ -425,7 +427,7 @@ describe("a workflow's response", () => {
   );
 
   test("is shown by the integration test together with the replies it contains", async () => {
-    await answer([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
+    await respondWith([{ output: "one" }, { mediaUrl: "https://a.example/b.png", caption: "two" }]);
     expect(await tryOut()).toMatchObject({
       success: true,
       message: "The workflow accepted the event. Its response contains 2 message(s) for the chat.",

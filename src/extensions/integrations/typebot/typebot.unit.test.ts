@@ -214,15 +214,15 @@ describe("a trigger", () => {
 
 test("the typing indicator depends on the text length within both limits, and can be disabled", () => {
   const say = (id: string, text: string) => ({ id, type: "text", content: { richText: [p({ text })] } });
-  const answer = { messages: [say("a", "first"), say("b", "two words"), say("c", "word ".repeat(500))] };
+  const response = { messages: [say("a", "first"), say("b", "two words"), say("c", "word ".repeat(500))] };
   const config = typebotConfig.parse({ base_url: "https://t.test", public_id: "b", max_delay_ms: 2_000 });
   const typing = { speed: 120, maxDelay: 3, delayBetweenBubbles: 0.5 };
-  expect(toBotTurn(answer, config, typing).parts.map(({ delay_ms }) => delay_ms)).toEqual([
+  expect(toBotTurn(response, config, typing).parts.map(({ delay_ms }) => delay_ms)).toEqual([
     undefined,
     1500,
     2000,
   ]);
-  const silent = toBotTurn(answer, { ...config, typing_presence: false }, typing).parts;
+  const silent = toBotTurn(response, { ...config, typing_presence: false }, typing).parts;
   expect(silent.map(({ delay_ms, run_at }) => [delay_ms, run_at !== undefined])).toEqual([
     [undefined, false],
     [undefined, true],
@@ -232,9 +232,9 @@ test("the typing indicator depends on the text length within both limits, and ca
 
 /** The text that a bot receives at an input of this type. */
 function toInputText(type: string, text: string, options: object): string {
-  const answer = toBotInput({ id: "i", type, options: { ...options } }, { kind: "text", text });
-  if (answer.do !== "send" || answer.message?.type !== "text") throw new Error("nothing is sent");
-  return answer.message.text;
+  const input = toBotInput({ id: "i", type, options: { ...options } }, { kind: "text", text });
+  if (input.do !== "send" || input.message?.type !== "text") throw new Error("nothing is sent");
+  return input.message.text;
 }
 
 const minuteOf = (date: Date | undefined) =>
@@ -340,7 +340,7 @@ describe("a time", () => {
 
 const config = savedTypebotConfig.parse({ base_url: "https://bot.example.com", public_id: "shop" });
 
-function answered(status: number, said: string | Buffer, durationMs = 1): FetchOutcome {
+function toHttpResponse(status: number, said: string | Buffer, durationMs = 1): FetchOutcome {
   const body = Buffer.isBuffer(said) ? said : Buffer.from(said);
   return { outcome: "response", status, headers: {}, body, truncated: false, durationMs };
 }
@@ -357,20 +357,20 @@ describe("the response of a bot", () => {
     ],
     ["the viewer itself responds with 502", '{"message":"Bad Gateway"}', 5, false],
   ])("when %s: whether the bot surely received nothing is %j", (_, body, durationMs, isSafe) => {
-    expect(readOutcome(answered(502, body, durationMs), config).failure).toEqual({
+    expect(readOutcome(toHttpResponse(502, body, durationMs), config).failure).toEqual({
       stage: isSafe ? "before" : "attempt",
       isDown: true,
     });
   });
 
   test.each([401, 403])("with %i makes messages wait until a person acts", (status) => {
-    const reading = readOutcome(answered(status, "{}", 5), config);
+    const reading = readOutcome(toHttpResponse(status, "{}", 5), config);
     expect(reading).toMatchObject({ isRejected: true, failure: { final: "rejected" } });
     expect(reading.error).toMatch(/Messages wait for one day/);
   });
 
   test("with 404 does not make messages wait for a person", () =>
-    expect(readOutcome(answered(404, "{}", 5), config).isRejected).toBe(false));
+    expect(readOutcome(toHttpResponse(404, "{}", 5), config).isRejected).toBe(false));
 });
 
 const GOLDEN = new URL("../../../../test/golden/typebot/", import.meta.url);
@@ -392,33 +392,34 @@ function readRecorded(name: string) {
 
 const RECORDED = [...readRecorded("answers.txt"), ...readRecorded("edges.txt")];
 
-function answerTo(what: string, nth = 0) {
+function recordedResponse(what: string, nth = 0) {
   const found = RECORDED.filter((one) => one.what === what)[nth];
-  const answer = parseBotResponse(answered(found?.status ?? 0, found?.body ?? ""));
-  if (!answer) throw new Error(`the answer to ${what} cannot be read`);
-  return answer;
+  const response = parseBotResponse(toHttpResponse(found?.status ?? 0, found?.body ?? ""));
+  if (!response) throw new Error(`the response to ${what} cannot be parsed`);
+  return response;
 }
 
 function turnOf(what: string, nth = 0) {
-  const answer = answerTo(what, nth);
-  return toBotTurn(answer, CONFIG, answer.typebot?.settings?.typingEmulation);
+  const response = recordedResponse(what, nth);
+  return toBotTurn(response, CONFIG, response.typebot?.settings?.typingEmulation);
 }
 
-const wordsOf = (what: string, nth = 0) =>
+const textsOf = (what: string, nth = 0) =>
   turnOf(what, nth).parts.map((part) => (part.kind === "media" ? part.url : part.text));
 
-const words = (text: string) => ({ kind: "text" as const, text });
+const textPart = (text: string) => ({ kind: "text" as const, text });
 
 describe("the recorded responses of a real Typebot viewer", () => {
   test("are all parsed completely if they were successful", () => {
     expect(RECORDED.length).toBeGreaterThan(50);
     const well = RECORDED.filter(({ status }) => status === 200);
-    for (const { what, body } of well) expect(parseBotResponse(answered(200, body)), what).toBeDefined();
+    for (const { what, body } of well)
+      expect(parseBotResponse(toHttpResponse(200, body)), what).toBeDefined();
   });
 
   test("become texts, files, a document and a list whose choices can be picked by number", () => {
-    const answer = parseBotResponse(answered(200, readFileSync(new URL("start.json", GOLDEN))));
-    const { parts, isOver } = toBotTurn(answer ?? { messages: [] }, CONFIG, undefined);
+    const response = parseBotResponse(toHttpResponse(200, readFileSync(new URL("start.json", GOLDEN))));
+    const { parts, isOver } = toBotTurn(response ?? { messages: [] }, CONFIG, undefined);
     expect(isOver).toBe(false);
     expect(parts).toEqual([
       {
@@ -447,20 +448,20 @@ describe("the recorded responses of a real Typebot viewer", () => {
     ["pic idx", "1", { type: "text", text: "A", metadata: { replyId: "q1" } }],
     ["num", "11 99999-0000", { type: "text", text: "11 99999-0000" }],
   ])("make the gateway convert, after %s, the reply %j to the bot's form", (what, reply, message) => {
-    expect(toBotInput(answerTo(what).input, words(reply))).toEqual({ do: "send", message });
+    expect(toBotInput(recordedResponse(what).input, textPart(reply))).toEqual({ do: "send", message });
   });
 
   test("make the gateway reject a rating that is out of range", () => {
-    const { input } = answerTo("rating bad");
+    const { input } = recordedResponse("rating bad");
     for (const reply of ["6", "2.5", "good"])
-      expect(toBotInput(input, words(reply))).toEqual({ do: "refuse", why: "invalid" });
+      expect(toBotInput(input, textPart(reply))).toEqual({ do: "refuse", why: "invalid" });
   });
 
   test("let a file fill a file input or an open text input, and a voice note goes as audio", () => {
     const url = "https://x.test/file.png";
     const file = { kind: "file" as const, files: [{ media_type: "image", url }], text: "" };
-    expect(toBotInput(answerTo("date").input, file)).toMatchObject({ message: { text: url } });
-    const { input } = answerTo("textatt");
+    expect(toBotInput(recordedResponse("date").input, file)).toMatchObject({ message: { text: url } });
+    const { input } = recordedResponse("textatt");
     expect(toBotInput(input, file)).toEqual({
       do: "send",
       message: { type: "text", text: "", attachedFileUrls: [url] },
@@ -469,7 +470,10 @@ describe("the recorded responses of a real Typebot viewer", () => {
       do: "send",
       message: { type: "audio", url },
     });
-    expect(toBotInput(answerTo("invalid choice").input, file)).toEqual({ do: "refuse", why: "unsupported" });
+    expect(toBotInput(recordedResponse("invalid choice").input, file)).toEqual({
+      do: "refuse",
+      why: "unsupported",
+    });
   });
 
   test("show by themselves that a flow has ended", () => {
@@ -493,8 +497,8 @@ describe("the recorded responses of a real Typebot viewer", () => {
       warnings: [expect.stringMatching(/setVariable/)],
     });
     expect(turnOf("listen")).toMatchObject({ continueAfterMs: undefined, isListening: true });
-    expect(wordsOf("email ok")).toEqual(["https://example.org/r", "Bye Sales file=http://127.0.0.1:9/x.png"]);
-    expect(wordsOf("setvar cont")).toEqual(["x=2"]);
+    expect(textsOf("email ok")).toEqual(["https://example.org/r", "Bye Sales file=http://127.0.0.1:9/x.png"]);
+    expect(textsOf("setvar cont")).toEqual(["x=2"]);
     expect(turnOf("script")).toMatchObject({ continueAfterMs: undefined, warnings: [] });
   });
 
@@ -503,8 +507,8 @@ describe("the recorded responses of a real Typebot viewer", () => {
       { kind: "media", url: "https://example.org/1.png", type: "image", caption: "1. *A*\nd" },
       { kind: "text", text: "2. *B*" },
     ]);
-    expect(wordsOf("replyId i1")).toEqual(["0–5"]);
-    expect(wordsOf("rating ok")).toEqual(["(dd/MM/yyyy)"]);
-    expect(wordsOf("file loopback")).toEqual(["1. Red\n2. Green\n3. Blue\n(1, 2, …)"]);
+    expect(textsOf("replyId i1")).toEqual(["0–5"]);
+    expect(textsOf("rating ok")).toEqual(["(dd/MM/yyyy)"]);
+    expect(textsOf("file loopback")).toEqual(["1. Red\n2. Green\n3. Blue\n(1, 2, …)"]);
   });
 });

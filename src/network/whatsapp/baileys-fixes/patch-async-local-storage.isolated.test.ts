@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { patchAsyncLocalStorage, withPooledStorages } from "./patch-async-local-storage.ts";
 
 /** The entries that all storages in use have written into the current resource. */
-const burden = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
+const countEntries = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
 
 describe("the AsyncLocalStorage patch", () => {
   it("adds one entry at most to a resource, however many sockets are open", () => {
     patchAsyncLocalStorage();
-    const before = burden();
+    const before = countEntries();
     const storages = withPooledStorages(() =>
       Array.from({ length: 5 }, () => new AsyncLocalStorage<string>()),
     );
-    const during = storages.reduceRight((work, one) => () => one.run("in use", work), burden);
+    const during = storages.reduceRight((work, one) => () => one.run("in use", work), countEntries);
     expect(during() - before).toBeLessThanOrEqual(1);
   });
 

@@ -8,9 +8,9 @@ describe("the console", () => {
   let stage: WhatsAppStage;
 
   beforeAll(async () => {
-    const hear = (...words: unknown[]) => void said.push(words);
+    const record = (...words: unknown[]) => void said.push(words);
     // Replaced before the driver is loaded, like the console of a process.
-    Object.assign(globalThis.console, { info: hear, warn: hear, log: hear, error: hear });
+    Object.assign(globalThis.console, { info: record, warn: record, log: record, error: record });
     stage = await startWhatsAppStage();
   });
   afterAll(() => stage.stop());

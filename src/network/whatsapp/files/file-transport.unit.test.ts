@@ -30,7 +30,7 @@ let socksProxy: ProxyServer;
 
 const hostOf = (server: Server) => `127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-const answer: RequestListener = (request, response) => {
+const respond: RequestListener = (request, response) => {
   const { pathname } = new URL(request.url ?? "/", "https://files");
   request.resume();
   if (pathname === "/redirect") response.writeHead(302, { location: `https://${hostOf(hostile)}/x` }).end();
@@ -51,8 +51,8 @@ beforeAll(async () => {
   await writeFile(join(folder, "ca.pem"), authority.pem);
   await writeFile(join(folder, "file"), "content");
   distrust = trustCertificates(join(folder, "ca.pem"));
-  files = createServer(authority.issue("127.0.0.1"), answer);
-  hostile = createServer(authority.issue("127.0.0.1"), answer);
+  files = createServer(authority.issue("127.0.0.1"), respond);
+  hostile = createServer(authority.issue("127.0.0.1"), respond);
   hostile.on("connection", () => hits++);
   for (const server of [files, hostile])
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -82,7 +82,7 @@ const open = (options: SessionTransportOptions = {}, egress: SessionEgress = {})
   );
 
 /** Directly, through the gateway's own proxy, and through one of the session. */
-const WAYS: [string, () => SessionTransport][] = [
+const TRANSPORTS: [string, () => SessionTransport][] = [
   ["straight", () => open()],
   ["through the gateway's proxy", () => open({}, { proxy: `http://127.0.0.1:${httpProxy.port}` })],
   ["through the session's HTTP proxy", () => open({ proxy: `http://127.0.0.1:${httpProxy.port}` })],
@@ -110,7 +110,7 @@ const uploadByBaileys = async (transport: SessionTransport, host: string, path: 
   return done === undefined ? 0 : 200;
 };
 
-describe.each(WAYS)("a file that is transferred %s", (_, transport) => {
+describe.each(TRANSPORTS)("a file that is transferred %s", (_, transport) => {
   it.each([
     ["our downloads", fetchOurs],
     ["downloads of Baileys", fetchByBaileys],

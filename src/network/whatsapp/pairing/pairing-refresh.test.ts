@@ -159,9 +159,9 @@ describe("a QR code whose secret WhatsApp retires during the scan", () => {
 describe("a QR code whose connection ends while it is being stored", () => {
   it("is stored before the end of the connection is stored", async () => {
     const listener = stage.open({ timing: { closeMs: 60_000 } });
-    let answer = () => {};
+    let respond = () => {};
     const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     let isAsked = false;
     listener.gate = async ({ type }) => {
@@ -175,7 +175,7 @@ describe("a QR code whose connection ends while it is being stored", () => {
     const { listener: other } = await show();
     await stage.control.endRegistrations();
     await other.waitForEvent("qr", 2);
-    answer();
+    respond();
     await listener.waitForEvent("qr", 2);
     expect(listener.events.map(({ type }) => type)).toEqual(["qr", "disconnected", "qr"]);
   });
@@ -224,9 +224,9 @@ describe("the pairing secret", () => {
   it("is stored before the notification is acknowledged, and survives a kill", async () => {
     const { listener, store, qr } = await show(PINGS);
     let isAsked = false;
-    let answer = () => {};
+    let respond = () => {};
     const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     store.beforeRegistration = () => {
       isAsked = true;
@@ -236,7 +236,7 @@ describe("the pairing secret", () => {
     await eventually(() => expect(isAsked).toBe(true));
     await hasArrived();
     expect(await acks(id)).toEqual([]);
-    answer();
+    respond();
     await acked(id);
     stage.abandon(listener);
     store.beforeRegistration = async () => {};
@@ -272,9 +272,9 @@ describe("the pairing secret", () => {
     const { listener, store, qr } = await show();
     const save = store.save;
     let isAsked = false;
-    let answer = () => {};
+    let respond = () => {};
     const answered = new Promise<void>((resolve) => {
-      answer = resolve;
+      respond = resolve;
     });
     store.save = async (credentials) => {
       isAsked = true;
@@ -285,7 +285,7 @@ describe("the pairing secret", () => {
     await eventually(() => expect(isAsked).toBe(true));
     const id = await stage.control.refreshRegistration();
     store.beforeRegistration = async () => expect.unreachable("the secret was changed");
-    answer();
+    respond();
     await acked(id);
     await scanning;
     await listener.waitForEvent("connected");

@@ -26,7 +26,7 @@ class Rehearsal {
   rotate = async () => void this.secrets.push(randomBytes(32));
   readonly #candidate: PairingCandidate;
   readonly works = new KeyedMutex();
-  readonly #answers: BinaryNode[] = [];
+  readonly #responses: BinaryNode[] = [];
   tamper: (part: string, content: Buffer) => Buffer = (_, content) => content;
 
   constructor(
@@ -100,7 +100,7 @@ class Rehearsal {
   }
 
   #received(node: BinaryNode): void {
-    if (node.tag !== "notification") this.#answers.push(node);
+    if (node.tag !== "notification") this.#responses.push(node);
     else if (node.attrs.type === "crsc_continuation") void this.ceremony.continuation(node);
     else void this.ceremony.start(node);
   }
@@ -108,7 +108,7 @@ class Rehearsal {
   async #query(iq: BinaryNode): Promise<BinaryNode> {
     const content = (iq.content as BinaryNode[]).map((part) => this.#tampered(part));
     this.ceremonies.stanza(this.#candidate, { ...iq, attrs: { ...iq.attrs, id: "1" }, content });
-    const response = this.#answers.shift() as BinaryNode;
+    const response = this.#responses.shift() as BinaryNode;
     if (response.attrs.type === "error") throw new QueryRejectedError(response);
     return response;
   }

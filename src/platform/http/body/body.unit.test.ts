@@ -540,16 +540,16 @@ test("an incomplete body releases its memory, and unauthenticated clients reserv
 test("an unread body does not delay the next request of its connection", async () => {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
-  let answers = "";
+  let received = "";
   socket.on("data", (piece) => {
-    answers += piece;
+    received += piece;
   });
   const head = "HTTP/1.1\r\nhost: gateway\r\nx-api-key: k\r\n";
   const bytes = 500 * KIB;
   socket.write(`GET /look ${head}content-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n`);
   socket.write(`${bytes.toString(16)}\r\n${"x".repeat(bytes)}\r\n0\r\n\r\n`);
   socket.write(`GET /look ${head}\r\n`);
-  await expect.poll(() => answers).toMatch(/^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /);
+  await expect.poll(() => received).toMatch(/^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 200 /);
   socket.destroy();
 });
 

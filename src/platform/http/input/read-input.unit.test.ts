@@ -201,9 +201,9 @@ describe("the load shedder", () => {
   test("refuses requests from the limit on, and accepts them again only well below it", () => {
     let value = 100;
     const pressure = createLoadShedder([{ label: "things", limit: 100, read: () => value }], log);
-    const answers: boolean[] = [];
-    for (value of [99, 100, 99, 81, 80, 99]) answers.push(pressure.admits());
-    expect(answers).toEqual([true, false, false, false, true, true]);
+    const admitted: boolean[] = [];
+    for (value of [99, 100, 99, 81, 80, 99]) admitted.push(pressure.admits());
+    expect(admitted).toEqual([true, false, false, false, true, true]);
   });
 
   test("accepts requests only when every gauge is below its limit, and logs changes only", () => {

@@ -561,15 +561,15 @@ describe("credentials", () => {
 
   test("are checked before everything else, so that an unauthenticated client learns nothing", async () => {
     for (const body of ["{", JSON.stringify({ name: 5 }), "x".repeat(200_000)]) {
-      const { status, body: answer } = await post("/pets/7", body, {});
-      expect([status, answer.code]).toEqual([401, "AUTH_REQUIRED"]);
+      const { status, body: error } = await post("/pets/7", body, {});
+      expect([status, error.code]).toEqual([401, "AUTH_REQUIRED"]);
     }
     const plain = await post("/pets/7", "x", { "content-type": "text/plain", "x-api-key": "wg_bad" });
     expect(plain.body.code).toBe("INVALID_API_KEY");
   });
 
   test("are checked alike for an id that is no number and for an instance of another tenant", async () => {
-    const answers = [];
+    const responses = [];
     for (const path of [
       "/pets/99",
       "/pets/abc",
@@ -581,10 +581,10 @@ describe("credentials", () => {
       `/pets/${"9".repeat(40)}`,
     ]) {
       const { status, body } = await request(path, { headers: { ...KEY, "x-request-id": "same" } });
-      answers.push({ status, body });
+      responses.push({ status, body });
     }
-    expect(new Set(answers.map((response) => JSON.stringify(response))).size).toBe(1);
-    expect(answers[0]?.body.code).toBe("INSTANCE_FORBIDDEN");
+    expect(new Set(responses.map((response) => JSON.stringify(response))).size).toBe(1);
+    expect(responses[0]?.body.code).toBe("INSTANCE_FORBIDDEN");
   });
 
   test("of the operator are recognised on a public route, and a wrong token is ignored there", async () => {

@@ -33,10 +33,10 @@ describe("messages from the inbox to WhatsApp", () => {
   test("an agent's reply is sent once, is shown as delivered and read, and never loops", async () => {
     const { conversation } = await open();
     chatwoot.faults.webhookFirst = true;
-    const answer = chatwoot.write(conversation.id, "**Good** day");
+    const reply = chatwoot.write(conversation.id, "**Good** day");
     await story.waitForSent(1);
-    for (let n = 0; n < 10; n++) await chatwoot.repeat(answer, n % 2 ? "message_updated" : "message_created");
-    await waitUntil(() => answer.status === "read");
+    for (let n = 0; n < 10; n++) await chatwoot.repeat(reply, n % 2 ? "message_updated" : "message_created");
+    await waitUntil(() => reply.status === "read");
     await story.quiet();
     expect(await story.sent()).toMatchObject([{ content: { text: "*Good* day" }, jid: BIA_JID }]);
     expect(chatwoot.of(conversation.id)).toHaveLength(2);
@@ -65,11 +65,11 @@ describe("messages from the inbox to WhatsApp", () => {
     const group = `conversation:${conversation.id}`;
     const { pool } = story.gateway.database;
     // Blocks the group until the clock advances, so the second webhook may be slow.
-    const holdUp = `insert into job (lane, prio, pos, grp, run_at, ref)
+    const blockGroup = `insert into job (lane, prio, pos, grp, run_at, ref)
       select inbound_lane, 1, 0, $2, now() + interval '1 hour',
         jsonb_build_object('do', 'task', 'integration', id, 'task', jsonb_build_object('inbound', 0))
       from integration where instance_id = $1`;
-    await pool.query(holdUp, [story.shop.id, group]);
+    await pool.query(blockGroup, [story.shop.id, group]);
     chatwoot.faults.holdWebhooks = true;
     chatwoot.write(conversation.id, "first");
     chatwoot.write(conversation.id, "second");
@@ -156,14 +156,14 @@ describe("messages from the inbox to WhatsApp", () => {
   test("a reply quotes its message, and an agent's deletion deletes it for everyone", async () => {
     const { conversation, id } = await open();
     const [first] = chatwoot.of(conversation.id);
-    const answer = chatwoot.write(conversation.id, {
+    const reply = chatwoot.write(conversation.id, {
       content: "to that",
       content_attributes: { in_reply_to: first?.id },
     });
     const [sent] = await story.waitForSent(1);
     expect(sent?.content.quoted).toMatchObject({ id, from_me: false });
-    await waitUntil(() => answer.status === "read");
-    chatwoot.remove(answer);
+    await waitUntil(() => reply.status === "read");
+    chatwoot.remove(reply);
     await waitUntil(async () => (await story.sent())[0]?.deleted_at);
     await story.quiet();
     expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
@@ -193,8 +193,8 @@ describe("messages from the inbox to WhatsApp", () => {
   test("a message deleted before its webhook arrived is not sent", async () => {
     const { conversation } = await open();
     chatwoot.faults.holdWebhooks = true;
-    const answer = chatwoot.write(conversation.id, "oops");
-    chatwoot.remove(answer);
+    const reply = chatwoot.write(conversation.id, "oops");
+    chatwoot.remove(reply);
     await chatwoot.release((places) => places.toReversed());
     await story.quiet();
     expect(await story.sent()).toEqual([]);
@@ -287,35 +287,35 @@ describe("an agent's Retry", () => {
   test("sends a rejected message again, but none that arrived after its failure was reported", async () => {
     await save();
     const conversation = start(REFUSED);
-    const answer = chatwoot.write(conversation.id, "hi");
-    await waitUntil(() => answer.status === "failed");
+    const reply = chatwoot.write(conversation.id, "hi");
+    await waitUntil(() => reply.status === "failed");
     await story.quiet();
-    expect(answer.content_attributes.external_error).toBe("The network refused the message.");
+    expect(reply.content_attributes.external_error).toBe("The network refused the message.");
     expect(await story.sent()).toHaveLength(1);
-    chatwoot.retry(answer);
+    chatwoot.retry(reply);
     await story.waitForSent(2);
-    await waitUntil(() => answer.status === "failed");
+    await waitUntil(() => reply.status === "failed");
     await story.quiet();
     const late = "update message set status = 'delivered' where instance_id = $1 and origin = 'inbox'";
     await query(late, story.shop.id);
     // First the echo of the gateway's own status update, then the agent's Retry.
-    answer.content_attributes = { external_error: null };
-    await chatwoot.repeat(answer, "message_updated");
-    chatwoot.retry(answer);
+    reply.content_attributes = { external_error: null };
+    await chatwoot.repeat(reply, "message_updated");
+    chatwoot.retry(reply);
     await story.quiet();
     expect(await story.sent()).toHaveLength(2);
   });
 
   test("sends only the parts that failed", async () => {
     const { conversation } = await open();
-    const answer = chatwoot.write(conversation.id, { content: "see", attachments: [PICTURE, PAPER] });
+    const reply = chatwoot.write(conversation.id, { content: "see", attachments: [PICTURE, PAPER] });
     const sent = await story.waitForSent(3);
-    await waitUntil(() => answer.status === "read");
+    await waitUntil(() => reply.status === "read");
     await story.quiet();
     const failed = sent.at(-1)?.message_id;
     await query("update message set status = 'failed' where message_id = $1", failed);
     await query("update integration_link set status = 'failed' where message_id = $1", failed);
-    chatwoot.retry(answer);
+    chatwoot.retry(reply);
     const all = await story.waitForSent(4);
     await story.quiet();
     expect(await story.sent()).toHaveLength(4);
@@ -326,11 +326,11 @@ describe("an agent's Retry", () => {
     chatwoot.version = "4.1.0";
     await save();
     const conversation = start(REFUSED);
-    const answer = chatwoot.write(conversation.id, "hi");
+    const reply = chatwoot.write(conversation.id, "hi");
     const note = await story.waitForMessage(({ private: isPrivate }) => isPrivate);
     expect(note).toMatchObject({
       content: "⚠️ The network refused the message.",
-      content_attributes: { in_reply_to: answer.id },
+      content_attributes: { in_reply_to: reply.id },
     });
     await story.quiet();
     expect(await story.sent()).toHaveLength(1);
@@ -382,10 +382,10 @@ describe("an agent's Retry", () => {
   test("sends a message once its missing attachment is available", async () => {
     const { conversation } = await open();
     chatwoot.faults.missingFiles = 6;
-    const answer = chatwoot.write(conversation.id, { content: "see", attachments: [PICTURE] });
-    await until(() => answer.status === "failed");
-    expect(answer.content_attributes.external_error).toMatch(/responded with 404/);
-    chatwoot.retry(answer);
+    const reply = chatwoot.write(conversation.id, { content: "see", attachments: [PICTURE] });
+    await until(() => reply.status === "failed");
+    expect(reply.content_attributes.external_error).toMatch(/responded with 404/);
+    chatwoot.retry(reply);
     const [sent] = await story.waitForSent(1);
     expect(sent?.content).toMatchObject({ media_type: "image", caption: "see" });
   });
@@ -422,7 +422,7 @@ describe("webhooks from Chatwoot", () => {
     const { conversation } = await open();
     await story.shop.client.sandboxDrop({ id: story.shop.id });
     chatwoot.faults.missingFiles = 2;
-    const answer = chatwoot.write(conversation.id, { content: "later", attachments: [PICTURE] });
+    const reply = chatwoot.write(conversation.id, { content: "later", attachments: [PICTURE] });
     await chatwoot.settled();
     expect(chatwoot.hooks.filter(({ status }) => status !== 200)).toEqual([]);
     // Advances by less than a message may wait for its instance.
@@ -430,7 +430,7 @@ describe("webhooks from Chatwoot", () => {
       await story.gateway.advance(20_000);
       return (await story.sent()).length === 1;
     });
-    await waitUntil(() => answer.status === "read");
+    await waitUntil(() => reply.status === "read");
   });
 
   test("need `files_from_url` if the gateway cannot reach the addresses of their files", async () => {
@@ -478,9 +478,9 @@ describe("Chatwoot settings that change while messages wait", () => {
 
   test("an integration removed and added again sends nothing twice, and Retry sends the rest", async () => {
     const { conversation } = await open();
-    const answer = chatwoot.write(conversation.id, "before");
+    const reply = chatwoot.write(conversation.id, "before");
     await story.waitForSent(1);
-    await waitUntil(() => answer.status === "read");
+    await waitUntil(() => reply.status === "read");
     await story.quiet();
     const { webhook_url } = chatwoot.inbox;
     await story.remove();
@@ -490,7 +490,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     await waitUntil(() => missed.status === "failed");
     chatwoot.inbox.webhook_url = "";
     await save();
-    await chatwoot.repeat(answer, "message_updated");
+    await chatwoot.repeat(reply, "message_updated");
     chatwoot.retry(missed);
     await story.waitForSent(2);
     await story.quiet();

@@ -30,7 +30,7 @@ const post = (stanza: "message" | "status", corrupt: boolean) =>
   stage.control.postStatus(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
 
 /** Resolves once everything that was sent before is handled. */
-const hearAfterwards = async () => listener.message(await say());
+const receiveAfterwards = async () => listener.message(await say());
 
 const ackOf = (id: string) =>
   eventually(async () => {
@@ -51,7 +51,7 @@ describe("a story", () => {
           error: undefined,
         });
       }
-      await hearAfterwards();
+      await receiveAfterwards();
       expect((await ledger()).receipts.filter(({ type }) => type === "retry")).toEqual([]);
       expect(listener.all("message")).toHaveLength(1);
       await eventually(() =>
@@ -102,7 +102,7 @@ describe("a request to send messages again", () => {
     });
     await ackOf("FIRST");
     await eventually(() => expect(lookedUp).toHaveLength(32));
-    await hearAfterwards();
+    await receiveAfterwards();
     expect(lookedUp).toEqual(["FIRST", ...items.slice(0, 31).map(({ attrs }) => attrs.id)]);
     expect(unknown).toEqual(Array(1_001 - 32).fill("retry"));
   });
@@ -119,7 +119,7 @@ describe("a stanza of an unknown kind", () => {
       type: "new",
       error: undefined,
     });
-    await hearAfterwards();
+    await receiveAfterwards();
     expect(unknown).toEqual(["novelty"]);
   });
 
@@ -132,7 +132,7 @@ describe("a stanza of an unknown kind", () => {
     const attrs = { from: "s.whatsapp.net", type, xmlns, ...(id && { id }) };
     await stage.control.push(stage.phone.number, { tag: "iq", attrs });
     expect(await ackOf(id)).toMatchObject({ class: "iq", to: "s.whatsapp.net", type: answer, error });
-    await hearAfterwards();
+    await receiveAfterwards();
     expect(unknown).toEqual(["iq"]);
   });
 
@@ -142,7 +142,7 @@ describe("a stanza of an unknown kind", () => {
       const attrs = { from: "s.whatsapp.net", id: `novelty-${nth}` };
       await stage.control.push(stage.phone.number, { tag: "novelty", attrs });
     }
-    await hearAfterwards();
+    await receiveAfterwards();
     expect(unknown).toHaveLength(times);
     expect((await ledger()).acks.filter((one) => one.class === "novelty").length).toBeGreaterThanOrEqual(
       1_000,
