@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 
 /** Complete responses of the viewer by action. */
 const RECORDED = new Map(
-  ["answers.txt", "edges.txt"].flatMap((name) => {
+  ["responses.txt", "edges.txt"].flatMap((name) => {
     const text = readFileSync(join(ROOT, "test/golden/typebot", name), "utf8");
     return [...text.matchAll(/^## (.+?) (\d{3}) (?:application\/json )?(\{.*\})$/gm)].map(
       ([, what = "", status, body = ""]) =>

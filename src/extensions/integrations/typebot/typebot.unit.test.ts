@@ -390,7 +390,7 @@ function readRecorded(name: string) {
   });
 }
 
-const RECORDED = [...readRecorded("answers.txt"), ...readRecorded("edges.txt")];
+const RECORDED = [...readRecorded("responses.txt"), ...readRecorded("edges.txt")];
 
 function recordedResponse(what: string, nth = 0) {
   const found = RECORDED.filter((one) => one.what === what)[nth];
