@@ -146,7 +146,7 @@ describe("a wrong command line ends with 2, with a message and without a stack",
   });
 });
 
-describe("what cannot be done ends with 1 and says why", () => {
+describe("a command that fails ends with 1 and a reason", () => {
   test.each([
     ["mcp", {}, "WAYGATE_API_KEY is required"],
     ["openapi --output /nowhere/openapi.json", {}, "/nowhere/openapi.json cannot be written"],

@@ -375,7 +375,7 @@ describe("a row of another tenant", () => {
     expect(shown).toEqual([]);
   });
 
-  it("cannot be told from no row by a cursor that points at it", async () => {
+  it("cannot be distinguished from a missing row by a cursor that points at it", async () => {
     const ofForeign = createClient({ baseUrl: test.url, apiKey: foreign.key });
     const { data } = await ofForeign.listInstanceLogs({ id: foreign.instance, type: "messages" });
     const saidOf = async (row: number) => {

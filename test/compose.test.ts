@@ -38,7 +38,7 @@ const FIXED: Record<string, string[]> = {
 };
 
 describe.each(Object.entries(FIXED))("the environment that %s gives a gateway", (file, fixed) => {
-  test("contains each setting of .env.example that .env sets, except those that the file fixes", () => {
+  test("contains each setting of .env.example, except those that the file fixes", () => {
     expect(SETTINGS.length).toBeGreaterThan(40);
     const marked = Object.fromEntries(SETTINGS.map((name) => [name, `of ${name}`]));
     const compose = readCompose(file, toDotEnv({ ...SECRETS, ...marked }));

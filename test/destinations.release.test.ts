@@ -220,7 +220,7 @@ describe.each(SECURE)("a webhook to %s over TLS", (_, program, scheme, start) =>
     const address = (host: string) =>
       `${scheme}://${server.authority.replace("127.0.0.1", host)}/${scheme === "tls" ? "shop" : "?exchange=amq.topic"}`;
 
-    test("fails as tls while nobody whom the gateway trusts has signed the certificate", async () => {
+    test("fails as tls while no trusted authority has signed the certificate", async () => {
       const { attempt } = await tryOnce(address("127.0.0.1"));
       expect(attempt).toMatchObject({ success: false, status_code: null, error_class: "tls" });
     });

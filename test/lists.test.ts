@@ -67,7 +67,7 @@ test("every list can be searched, unless its rows have no names", () => {
   expect(without.map(([name]) => name).sort()).toEqual(NOT_SEARCHED.split(" "));
 });
 
-test("every list that can be searched takes the words as q and as search", () => {
+test("every searchable list accepts the query as q and as search", () => {
   const searched = [...lists, ...tables].filter(([, route]) => filtersOf(route).includes("q"));
   const refused = searched.flatMap(([name, route]) =>
     ["q", "search"]
@@ -174,7 +174,7 @@ test.each<[string, (of: Record<string, never>) => Promise<unknown>, string]>([
     (of) => gateway.owner.getWebhookFigures({ id: 1, ...of }),
     "Did you mean period? Parameters are webhook_id, period.",
   ],
-])("the route of %s answers 400 to a misspelt parameter", async (_, ask, advice) => {
+])("the route of %s returns 400 for a misspelt parameter", async (_, ask, advice) => {
   const misspelt = { perod: "week" } as object as Record<string, never>;
   await expect(ask(misspelt)).rejects.toMatchObject({
     status: 400,

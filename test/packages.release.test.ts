@@ -216,7 +216,7 @@ describe("the package of the gateway", () => {
     expect(said).toEqual([true, "function"]);
   });
 
-  test("contains the panel in its compressed form alone, with the licences of what is in it", () => {
+  test("contains the panel only in compressed form, with the licences of its libraries", () => {
     const files = gateway.files.filter((path) => path.startsWith("dist/panel/"));
     expect(files).toContain("dist/panel/files.json");
     expect(files).toContain("dist/panel/index.html.br");

@@ -192,7 +192,7 @@ test("the gateway of docker-compose.yml reaches no neighbour until .env names it
   expect(findBroadEntries(hosts)).toEqual([]);
 });
 
-test("three nodes know their own addresses, and the proxy knows all of them", () => {
+test("three nodes have their own addresses, and the proxy lists all of them", () => {
   const { services }: Json = parse(read("docker-compose.nodes.yml"), { merge: true });
   const nodes = Object.keys(services).filter((name) => name.startsWith("node-"));
   expect(nodes).toHaveLength(3);

@@ -940,7 +940,7 @@ test("a deletion that is asked for anything but everyone in the words of other g
   expect(deleted).toEqual([]);
 });
 
-test("a deletion for everyone may say so in the words of other gateways", () => {
+test("a deletion for everyone accepts the field names of other gateways", () => {
   for (const on of [true, "true", null, ""])
     expect(read("deleteMessage", { ...KEY, for_everyone: on })).toMatchObject({ for_everyone: true });
   for (const on of [true, 1, "true", " True", "1", null, ""])

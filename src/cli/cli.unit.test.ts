@@ -19,7 +19,7 @@ const refusal = (status: number, body: unknown) =>
   new WaygateError(status, new Headers({ "x-request-id": "req_1" }), body);
 
 describe("the failure of a command", () => {
-  test("has the gateway's code and words, what to do at a command line, and the request", () => {
+  test("has the gateway's code and message, what to do at a command line, and the request id", () => {
     expect(messageOf(refusal(401, { code: "INVALID_API_KEY", message: "The key is not valid." }))).toBe(
       [
         "INVALID_API_KEY: The key is not valid.",
@@ -58,7 +58,7 @@ describe("the failure of a command", () => {
     expect(messageOf(refusal(400, evil)).replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   });
 
-  test("stays as it is if it already says all, and a bug stays a bug", () => {
+  test("stays unchanged if it is complete, and a bug stays a bug", () => {
     const known = new CommandError("known");
     expect(toCommandError(known, URL)).toBe(known);
     expect(() => toCommandError(new RangeError("bug"), URL)).toThrow(RangeError);
@@ -231,7 +231,7 @@ describe("the settings of waygate try", () => {
     });
   });
 
-  test("prefer what is typed to the environment", () => {
+  test("prefer options to the environment", () => {
     const env = { WAYGATE_BASE_URL: "http://a:1", WAYGATE_TOKEN: "old", WAYGATE_EMAIL: "a@b.c" };
     expect(readTry(env).gateway).toEqual({ baseUrl: "http://a:1", signIn: { token: "old" } });
     expect(readTry(env, { url: "http://b:2/", token: "new", password: "x" }).gateway).toEqual({

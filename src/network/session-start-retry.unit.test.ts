@@ -39,7 +39,7 @@ async function failTimes({ retry }: Started, times: number, error: unknown = new
 
 const shortage = (code: string) => Object.assign(new Error("short"), { code });
 
-describe("a session start that fails through a fault of the gateway", () => {
+describe("a session start that fails because of a gateway defect", () => {
   test("is retried after a wait that doubles, and ends at the fourth failure", async () => {
     const started = start();
     const waits = await failTimes(started, 4);
@@ -125,7 +125,7 @@ describe("a session start that fails through a fault of the gateway", () => {
   });
 });
 
-describe("a session start that fails through a temporary fault", () => {
+describe("a session start that fails because of a temporary error", () => {
   test.each(["EMFILE", "ENFILE", "ENOMEM", "ENOBUFS", "EAGAIN"])("such as %s has no limit", async (code) => {
     const started = start();
     const waits = await failTimes(started, 10, shortage(code));

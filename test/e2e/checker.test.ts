@@ -62,7 +62,7 @@ function replaceFirst({ events, receptions }: Pick<Ledgers, "events" | "receptio
 }
 
 describe("the checker", () => {
-  test("finds nothing where everybody tells the same", () => {
+  test("finds nothing if all ledgers agree", () => {
     const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries, ...lists } = FLAWLESS;
     expect([duplicateDeliveries, repeatedIds, unloggedTries, inventedTries]).toEqual([0, 0, 0, 0]);
     expect(Object.values(lists).flat()).toEqual([]);
@@ -175,12 +175,12 @@ describe("the checker", () => {
       { failedSends: ["text-1 (UNKNOWN_OUTCOME)"] },
     ],
     [
-      "a send that is told to have failed for a reason, and arrived",
+      "a send that is reported as failed for a reason, and arrived",
       ({ events, receptions }) => replaceFirst({ events, receptions }, "SEND_FAILED"),
       { failedSends: ["text-1 (SEND_FAILED)"], untrue: ["text-1"] },
     ],
     [
-      "a text that is told twice",
+      "a text that is reported twice",
       ({ events, receptions }) => {
         const again = recorded(5, "message.received", { message: { text: "hello" } });
         return { events: [...events, again], receptions: [...receptions, received(again)] };
@@ -188,7 +188,7 @@ describe("the checker", () => {
       { repeatedEffects: ["hello"] },
     ],
     [
-      "a send that is told to be sent and never arrived",
+      "a send that is reported as sent and never arrived",
       ({ network }) => ({ network: network.slice(1) }),
       { untrue: ["text-1"] },
     ],
@@ -198,7 +198,7 @@ describe("the checker", () => {
       { duplicateDeliveries: 1 },
     ],
     ["a try that no log knows", () => ({ loggedTries: 3 }), { unloggedTries: 1 }],
-    ["a logged answer that nobody gave", () => ({ loggedTries: 5 }), { inventedTries: 1 }],
+    ["a logged response that no receiver sent", () => ({ loggedTries: 5 }), { inventedTries: 1 }],
     [
       "an id that came twice",
       ({ network }) => ({ network: [...network, { key: "text-3", message_id: "M3" }] }),
@@ -223,7 +223,7 @@ describe("the checker", () => {
     expect(checkLedgers(edit(change))).toEqual({ ...FLAWLESS, ...found });
   });
 
-  test("lets a retry before the answer pass, and a later event pass one that has failed three times", () => {
+  test("accepts a retry before the response, and a later event before one that has failed three times", () => {
     const retried = edit(({ receptions }) => ({
       receptions: [received(first, { answered: 500 }), ...receptions],
     }));

@@ -52,7 +52,7 @@ test("every wrong value in any field is refused with a code, its params and a se
 /** Configurations of integrations, which no route declares. */
 const CONFIGS = { chatwootConfig, n8nConfig, typebotConfig };
 
-test("every rule of our own over a field or several says its reason", () => {
+test("every own validation rule has a machine-readable reason", () => {
   const inputs: z.ZodType[] = [...routes.map(([, { input }]) => input), ...Object.values(CONFIGS)];
   expect([...new Set(inputs.flatMap((input) => findRulesWithoutReason(input)))]).toEqual([]);
   expect(findRulesWithoutReason(z.object({ a: z.string().refine(() => false, "is bare") }))).toEqual([
@@ -90,7 +90,7 @@ test("a wrong value in an alias is refused under the name of the alias", () => {
   expect(aliases.length).toBeGreaterThan(200);
 });
 
-test("an error message says which values the field accepts", () => {
+test("an error message lists the values that the field accepts", () => {
   const sentence = (name: keyof typeof contract, fields: Fields) =>
     fieldErrorsOf(refuse(contract[name], fields))
       .filter(({ field }) => Object.keys(fields).includes(field.split(".")[0] ?? ""))

@@ -105,7 +105,7 @@ describe("waygate listen", () => {
     await stop(await listen(["--instance", String(shop.id)]));
   });
 
-  test("ends quietly and removes its webhook when nobody reads its output any more", async () => {
+  test("ends quietly and removes its webhook when its output is closed", async () => {
     const program = join(ROOT, "dist/program/main.js");
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...keys() };
     const pipe = spawn("sh", ["-c", `"${process.execPath}" "${program}" listen | head -n 1`], { env });
@@ -200,7 +200,7 @@ describe("waygate listen with recorded events", () => {
   const eventsOf = (listening: CliProcess): string[] =>
     [...listening.stdout().matchAll(/"(past \d)"/g)].map(([, text = ""]) => text);
 
-  test("replays those since a time to itself alone, oldest first", async () => {
+  test("replays those since a time only to itself, oldest first", async () => {
     const receiver = await startReceiver();
     const { data } = await shop.client.createWebhook({ id: shop.id, url: receiver.url });
     receiver.trust(data.secret);

@@ -89,7 +89,7 @@ test("a lead, a consent and an import with the digits of a LID belong to the per
   expect((await owner.importLeads({ file })).data).toMatchObject({ created: 0, updated: 1 });
 });
 
-test("digits that are no phone number and the LID of nobody make no lead, no consent and no row of an import", async () => {
+test("digits that are no phone number and no known LID create no lead, no consent and no import row", async () => {
   const { owner } = story.gateway;
   const phone = "55119876500030";
   const refusal = {
@@ -246,7 +246,7 @@ describe("the check of numbers", () => {
     expect(data[0]?.lid).toMatch(/@lid$/);
   });
 
-  test("names what is wrong with each number that it cannot read, and asks the network about the others", async () => {
+  test("reports an error for each unreadable number, and looks up the others on the network", async () => {
     const known = newPerson().phone;
     const [group, email] = ["120363000000000001@g.us", "bia@example.org"];
     const numbers = [`${known}.0`, known, "21 98765-4321", group, email, "", null];

@@ -34,7 +34,7 @@ describe("the test of a proxy", () => {
     await proxy.close();
   });
 
-  test("uses the stored proxy, whose password no response shows, and says in words what is wrong", async () => {
+  test("uses the stored proxy, whose password no response shows, and explains what is wrong", async () => {
     await expect(tryProxy()).rejects.toMatchObject({ code: "VALIDATION_ERROR" });
     const proxy = await startHttpProxy();
     const url = `http://shop:secret@127.0.0.1:${proxy.port}`;
@@ -45,7 +45,7 @@ describe("the test of a proxy", () => {
     expect(await tryProxy()).toMatchObject({ reached: false, error: expect.stringContaining("refused") });
   });
 
-  test("ends with a reason when the proxy takes the connection and never says anything", async () => {
+  test("ends with a reason when the proxy accepts the connection and never responds", async () => {
     const silent = createServer();
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");

@@ -201,7 +201,7 @@ test("events are found by the state of their delivery and their time", async () 
   expect(await find({ event: "message.received", to: bad.created_at })).toEqual([good.event_id]);
 });
 
-test("a recovery tells beforehand how many events it would send, and sends none of them", async () => {
+test("a dry run of a recovery returns the number of events, and sends none of them", async () => {
   const { shop, receiver } = story;
   const webhook = await addWebhook({ retry_enabled: false });
   receiver.respond(500);

@@ -310,7 +310,7 @@ test("only a 2xx response is a delivery", () => {
   }
 });
 
-test("a 200 response of n8n while it starts is a failure that is retried, and its words elsewhere are not", () => {
+test("a 200 response of a starting n8n is retried as a failure, and the same text elsewhere is not", () => {
   const saying = (status: number, text: string) => ({ ...answered(status), body: Buffer.from(text) });
   const starting = saying(200, "n8n is starting up. Please wait");
   expect(decide(starting, 1, plan, middle)).toEqual(FIRST_STEP);

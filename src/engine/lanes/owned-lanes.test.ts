@@ -275,7 +275,7 @@ describe("a node that compares its lanes with the database", () => {
     expect(ownedLanes.ids()).toHaveLength(1);
   });
 
-  it("keeps its lanes, and logs why, if the database does not answer", async () => {
+  it("keeps its lanes, and logs why, if the database does not respond", async () => {
     const { ownedLanes, check } = createNode();
     ownedLanes.claim(await claim(1));
     await pool.query("alter table lane rename to hidden");

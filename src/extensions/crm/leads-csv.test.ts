@@ -173,7 +173,7 @@ test("a CSV row with a lead's id changes a lead without a phone, but never lifts
   expect((await owner.getLeadDetails({ id: silent.id })).data.opted_out_at).not.toBeNull();
 });
 
-test("an opt-out of an export counts wherever its column is, in the words of a spreadsheet, and by its time alone", async () => {
+test("an opt-out of an export counts wherever its column is, as a spreadsheet writes it, and by its time alone", async () => {
   const phones = [newPhone(), newPhone(), newPhone()];
   const [excel, time, none] = phones;
   const done = [
@@ -391,7 +391,7 @@ test("a row with a NUL, or with an emoji where its shown text ends, is imported"
   expect(data).toMatchObject([{ name: "Bia", custom_fields: { City: "Natal" } }]);
 });
 
-test("an export has whole numbers, which nobody is asked about, and the lead's own digits stay its phone", async () => {
+test("an export has international numbers, which need no confirmation, and the lead's own digits stay its phone", async () => {
   await owner.updateAccount({ settings: { default_country: "BR" } });
   const { data } = await owner.createLead({ phone: "+51987654399", name: "Whole" });
   const { bytes = new Uint8Array() } = await owner.exportLeads({ q: "51987654399" });

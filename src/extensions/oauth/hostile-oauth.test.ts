@@ -369,7 +369,7 @@ describe("the pages", () => {
     await story.gateway.database.db.deleteFrom("use_counter").execute();
   });
 
-  test("let nobody in with a password that somebody else has chosen", async () => {
+  test("reject a user whose password another user has set", async () => {
     const users = story.gateway.database.db.updateTable("account_user");
     await users.set({ must_change_password: true }).where("email", "=", OWNER.email).execute();
     const attempt = async () =>
@@ -426,7 +426,7 @@ describe("the pages", () => {
     expect((await story.post("/oauth/consent", { ...fields, ticket })).status).toBe(303);
   });
 
-  test("give one answer for a ticket: a code, or a refusal", async () => {
+  test("give one result for a ticket: a code, or a refusal", async () => {
     const choice = { [`instance.${shop.id}`]: "on", "scope.read": "on" };
     for (const first of ["allow", "deny"]) {
       const { ticket = "" } = hiddenFields((await openConsent()).html);

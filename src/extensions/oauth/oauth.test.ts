@@ -325,7 +325,7 @@ describe("connected assistants", () => {
     expect(await status(ofBoss)).toBe(401);
   });
 
-  test("are deleted some time after their last token has expired, with clients that nobody uses", async () => {
+  test("are deleted some time after their last token has expired, with unused clients", async () => {
     const { db } = story.gateway.database;
     const { deleteExpiredGrants } = await import("./delete-expired-grants.ts");
     const kept = await story.connect({ instances: [shop.id], scopes: ["read"] });

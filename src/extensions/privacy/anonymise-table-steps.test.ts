@@ -282,7 +282,7 @@ describe("the one person to be erased", () => {
       expect((await known(one)).addresses).toEqual(expect.arrayContaining(all));
   });
 
-  test("is not somebody else who has the number now", async () => {
+  test("is not another person who has the number now", async () => {
     await contact("5511987650001", "77777@lid");
     await contact("5511987650001", "88888@lid", shop.instance + 100);
     const { addresses } = await known("77777@lid");
@@ -290,7 +290,7 @@ describe("the one person to be erased", () => {
     expect(addresses).not.toContain("88888@lid");
   });
 
-  test("is nobody of another account, and nobody by a pseudonym", async () => {
+  test("is no person of another account, and no pseudonym", async () => {
     await addLeads(1, other);
     expect((await known("5511999990001@s.whatsapp.net")).leads).toEqual([]);
     expect((await known("anon-1@lid")).addresses).toEqual([]);

@@ -437,7 +437,7 @@ describe("a warning that clients can cause", () => {
   });
 });
 
-test("the process is sampled only if somebody can read the metrics", () => {
+test("the process is sampled only if the metrics can be read", () => {
   const namesOf = (token?: Secret) =>
     createMetrics(token)
       .registry.getMetricsAsArray()

@@ -359,7 +359,7 @@ describe("a hostile receiver", () => {
     expect(outcome).toMatchObject({ outcome: "failed", failure: "tls" });
   });
 
-  it("whose certificate comes from an authority that nobody trusts has failed, and has received nothing", async () => {
+  it("whose certificate comes from an untrusted authority has failed, and has received nothing", async () => {
     let requests = 0;
     const credentials = makeAuthority("An authority of nobody").issue("127.0.0.1");
     const server = await listen(

@@ -165,7 +165,7 @@ describe("names from the network", () => {
     expect(file_name).toEqual({ content: [{ file_name: shown, text: cleanText(name) }] });
   });
 
-  test("that nobody can see are none", () => {
+  test("that are invisible count as no text", () => {
     const nobody = { push_name: "\u200e", verified_name: " \u3164\u2800", name: "\u200e" };
     expect(cleanFromNetwork(nobody)).toEqual({ push_name: null, verified_name: null, name: "\u200e" });
   });

@@ -141,7 +141,7 @@ describe("an encrypted edit", () => {
     for (const one of [sent, typed]) expect((await stored(one))?.secret).toHaveLength(93);
   });
 
-  test("of a caption, an event or a poll changes its words", async () => {
+  test("of a caption, an event or a poll changes its text", async () => {
     const picture = await on.control.sendMessage(ana, me, {
       kind: "media",
       media_type: "image",
@@ -474,7 +474,7 @@ test("an anonymisation erases the secrets of the messages", async () => {
   await waitUntil(async () => (await stored(id))?.secret === null);
 });
 
-describe("a message of a kind that nobody knows yet", () => {
+describe("a message of an unknown kind", () => {
   /** Field 199, whose sixth field is its text. */
   const PAYLOAD = Buffer.concat([Buffer.of(0xba, 0x0c, 14, 0x32, 12), Buffer.from("Come to ours")]);
   const later = LATER_FIELDS.get(122);

@@ -55,7 +55,7 @@ async function arrived(message_id = ""): Promise<Record<string, unknown>> {
   return (await on.control.message(ana.phone, message_id)) ?? {};
 }
 
-test("a PDF tells phones its number of pages", async () => {
+test("a PDF carries its page count for phones", async () => {
   const pdf = Buffer.from("%PDF-1.4\n1 0 obj<</Type/Pages/Kids[2 0 R]/Count 3>>endobj\n%%EOF");
   const base64 = pdf.toString("base64");
   const { data } = await client.sendMedia({ id, number: ana.phone, base64, file_name: "offer.pdf" });

@@ -62,7 +62,7 @@ describe("the connections to brokers", () => {
     expect(opened.map(({ closed }) => closed)).toEqual([true, true]);
   });
 
-  test("close one that nobody has used for a minute, and open another at the next use", async () => {
+  test("close one after a minute without use, and open another at the next use", async () => {
     const connections = new BrokerConnections();
     const { opened, open } = createOpener();
     await connections.publish("a", open, MESSAGE, 1_000);

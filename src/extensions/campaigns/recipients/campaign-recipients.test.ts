@@ -363,7 +363,7 @@ describe("the digits of a LID in place of a number", () => {
     expect((await finish(id)).recipients).toMatchObject([{ phone: short, reason: null }]);
   });
 
-  test("that nobody has are refused, as they may be a number that a spreadsheet has changed", async () => {
+  test("in no numbering plan are refused, because a spreadsheet may have changed them", async () => {
     const [changed, issue] = ["55119876500030", "is not a number of any country. Check its digits"];
     const id = await story.create();
     const { data } = await story.owner.addRecipients({ id, numbers: [changed] });

@@ -94,7 +94,7 @@ describe("the next recipients of a campaign", () => {
     expect(skipped).toEqual([]);
   });
 
-  test("leave out those who have not agreed to its purpose", async () => {
+  test("leave out people without consent to its purpose", async () => {
     await agree(BIA, "news");
     await agree(CAIO, "other");
     await agree(DORA, "news");
@@ -129,7 +129,7 @@ describe("the next recipients of a campaign", () => {
     expect(await choiceOf(campaign)).toEqual({ ready: [BIA], skipped: ["message_too_long"] });
   });
 
-  test("end with the last one that is wanted, so that nobody behind is skipped yet", async () => {
+  test("end with the last requested one, so that no later one is skipped yet", async () => {
     await suppression.add(store.database.db, [{ account_id: account, phone: CAIO }], "opt_out");
     expect(await choiceOf(await addCampaign([BIA, CAIO]), 1)).toEqual({ ready: [BIA], skipped: [] });
   });

@@ -44,7 +44,7 @@ test.each([
   ["several phones in some rows", ["5511987650003,551133330001", "5511987650004,", "5511987650005"]],
   ["one text among its phones", ["Ana,5511987650003", "Bia,none", "Eva,5511987650005"]],
   ["numbers that are no phones", ["Ana,987650003"]],
-])("a file without a head whose column of phones is in doubt is refused: %s", async (_what, lines) => {
+])("a file without a header and with an ambiguous phone column is refused: %s", async (_what, lines) => {
   await expect(phonesOf(...lines)).rejects.toThrow("file: has no names of columns");
 });
 

@@ -354,7 +354,7 @@ describe("a workflow's response", () => {
     expect((await status("ok")).last_error).toBeNull();
   });
 
-  test("has the words of a sound before it, as phones show none with it", async () => {
+  test("sends the text of a sound before it, because phones show no caption with a sound", async () => {
     const files = await startFileServer();
     await respondWith([
       { mediaUrl: files.serve("/a.mp3", file(SAMPLE.mp3, "audio/mpeg")), caption: "listen" },

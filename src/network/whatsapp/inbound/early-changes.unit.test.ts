@@ -15,7 +15,7 @@ function messageOf(id: string, phone: string): NetworkMessage {
   return { ...about, sender: personOf(phone), content, at: new Date() };
 }
 
-test("a flood of early edits displaces those of nobody else, and what is stored stays small", async () => {
+test("a flood of early edits displaces no other person's, and the stored data stay small", async () => {
   let stored = "";
   const set = async (data: unknown) => {
     stored = JSON.stringify(data);

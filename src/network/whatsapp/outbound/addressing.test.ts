@@ -109,7 +109,7 @@ describe("a migrated account", () => {
     expect((await arrivals(account)).slice(before)).toEqual([{ to: ana.lid, ack: "ok" }]);
   });
 
-  it("that nobody calls migrated is refused once, and the message arrives under its id", async () => {
+  it("that is not announced as migrated is refused once, and the message arrives under its id", async () => {
     const account = await link({ migrated: "unannounced" });
     const id = newMessageId();
     expect(await send(account, ana, text("Hi"), id)).toMatchObject({ outcome: "accepted" });
@@ -205,7 +205,7 @@ describe("a migrated account", () => {
       expect((await arrivals(account)).at(-1)).toEqual({ to, ack: "ok" });
     });
 
-    it("is not told that a number exists that is nobody's", async () => {
+    it("is refused a send to a number that does not exist", async () => {
       expect(await send(account, { jid: stage.unregisteredJid })).toMatchObject({
         outcome: "refused",
         code: "RECIPIENT_NOT_FOUND",
@@ -241,7 +241,7 @@ describe("an account that is not migrated", () => {
     ]);
   });
 
-  it("that is refused with 463 at the LID is heard at the number, also by the next message", async () => {
+  it("that is refused with 463 at the LID is delivered to the number, also for the next message", async () => {
     const account = await link({ migrated: "falsely" });
     await stage.control.fault({ fault: "ack_error", phone: account.me.phone, error: 463 });
     for (const _ of ["first", "second"]) expect(await send(account)).toMatchObject({ outcome: "accepted" });
@@ -273,7 +273,7 @@ describe("an account that is not migrated", () => {
     expect(await arrivals(account)).toEqual([{ to: ana.jid, ack: "ok" }]);
   });
 
-  it("is linked as such when its phone says what cannot be read", async () => {
+  it("is linked as such when its phone's announcement is unreadable", async () => {
     const account = await link({ migrated: false }, { forge: "props" });
     expect(await send(account)).toMatchObject({ outcome: "accepted" });
     expect(await arrivals(account)).toEqual([{ to: ana.jid, ack: "ok" }]);
@@ -329,7 +329,7 @@ describe("a group message that could be encrypted for own devices only", () => {
 });
 
 describe("an account that may not start new chats", () => {
-  it("is told until when, and tries no other address", async () => {
+  it("learns until when, and tries no other address", async () => {
     const account = await link({});
     const until = new Date(Math.ceil(Date.now() / 1000) * 1000 + 3_600_000);
     await stage.control.restrictNewChats(account.me.phone, until.getTime());

@@ -126,7 +126,7 @@ describe("a chat whose messages disappear", () => {
     },
   );
 
-  it("has the timer that was set last, by either side or told by a message alone, also after a kill", async () => {
+  it("has the last timer, set by either side or carried only by a message, also after a kill", async () => {
     await pair();
     const { control } = stage;
     const first = await send(ana.jid as Jid, text("Hello"));

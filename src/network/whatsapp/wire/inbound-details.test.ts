@@ -422,7 +422,7 @@ describe("each field of the network's message", () => {
     expect(known.filter((name) => !(name in MESSAGE_FIELDS))).toEqual([]);
   });
 
-  it("is opened in any wrapper, whose number nobody knows too, and not in a thousand of them", async () => {
+  it("is read inside any wrapper, including unknown ones, but not inside a thousand of them", async () => {
     const nested = (depth: number) => {
       let bytes: Uint8Array = part(119, LATER[119] ?? Buffer.alloc(0));
       for (let i = 0; i < depth; i++) bytes = part(i % 2 === 0 ? 118 : 40, part(1, bytes));
@@ -536,7 +536,7 @@ describe("a message outside of its chat, or without its content", () => {
     ["view_once", "unsupported viewOnce (view_once)"],
     ["view_once_unavailable_fanout", "unsupported viewOnce (view_once)"],
     ["hosted_unavailable_fanout", "unsupported hosted (unknown_kind)"],
-  ])("of which the network only tells that it exists arrives once: %s", async (type, expected) => {
+  ])("that the network only announces arrives once: %s", async (type, expected) => {
     const { jid } = await stage.control.person(from());
     const id = `UNAVAILABLE-${type}`;
     const attrs = { id, from: jid, t: String(Math.floor(Date.now() / 1000)), type: "media" };

@@ -16,7 +16,7 @@ describe("heavy requests", () => {
     expect(begun).toEqual(["first of 2", "third of 1"]);
   });
 
-  test("whose clients do not read hold up nobody else, and make no piece ahead of them", async () => {
+  test("whose clients do not read delay no others, and produce no chunk in advance", async () => {
     const heavy = new HeavyRequests();
     const made: number[] = [];
     const open = async (account: number) => {

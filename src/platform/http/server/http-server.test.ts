@@ -745,7 +745,7 @@ describe("every request", () => {
     expect(refusedBeforeParsing).toContain("\r\nx-content-type-options: nosniff\r\n");
   });
 
-  test("is answered over https only, also by an error, once the gateway's address is https", async () => {
+  test("is served over https only, including errors, once the gateway's URL is https", async () => {
     const secure = await serve({ isHttps: true });
     for (const path of ["/status", "/pets/7", "/nothing", "/%zz"]) {
       const { headers } = await secure.inject({ method: "GET", url: path });

@@ -60,7 +60,7 @@ describe("the outcome of a send", () => {
     expect(await received()).toEqual([`owner ${data.id}`]);
   });
 
-  test("reaches no other node if nobody waits", async () => {
+  test("reaches no other node if no caller waits", async () => {
     const text = { id: shop.id, number: NUMBER, text: "Later", async: true };
     const { data } = await elsewhere.sendText(text);
     const id = "message" in data && data.message?.id;
