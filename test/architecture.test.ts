@@ -426,17 +426,17 @@ function nodeOf(path: string): string | undefined {
 
 function findCircle(graph: ReadonlyMap<string, ReadonlySet<string>>): string | undefined {
   const done = new Set<string>();
-  function walk(node: string, way: readonly string[]): string | undefined {
-    if (way.includes(node)) return [...way.slice(way.indexOf(node)), node].join(" -> ");
+  function walk(node: string, visited: readonly string[]): string | undefined {
+    if (visited.includes(node)) return [...visited.slice(visited.indexOf(node)), node].join(" -> ");
     if (done.has(node)) return undefined;
     for (const next of graph.get(node) ?? []) {
-      const circle = walk(next, [...way, node]);
-      if (circle) return circle;
+      const cycle = walk(next, [...visited, node]);
+      if (cycle) return cycle;
     }
     done.add(node);
     return undefined;
   }
-  return [...graph.keys()].map((node) => walk(node, [])).find((circle) => circle !== undefined);
+  return [...graph.keys()].map((node) => walk(node, [])).find((cycle) => cycle !== undefined);
 }
 
 function isUnit({ path }: Pick<SourceFile, "path">): boolean {

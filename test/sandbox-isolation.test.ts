@@ -75,7 +75,7 @@ async function fill({ account_id, one, two }: Tenant): Promise<void> {
   sent = (await client.sendText({ id, number: two.phone, text: `PRIVATE ${MARKER}` })).data.message_id ?? "";
   await client.sandboxChat({ id, from: CUSTOMER, pinned: true });
   await waitUntil(async () => (await textsOf(two)).length === 2);
-  await quiet(account_id);
+  await untilIdle(account_id);
 }
 
 async function textsOf({ id, client }: Instance): Promise<(string | null)[]> {
@@ -86,7 +86,7 @@ async function textsOf({ id, client }: Instance): Promise<(string | null)[]> {
 const statusOf = async ({ id, client }: Instance) => (await client.getInstanceStatus({ id })).data.status;
 
 /** Waits until no inbox entry of this account is pending. */
-async function quiet(account_id: number): Promise<void> {
+async function untilIdle(account_id: number): Promise<void> {
   const mails = "select from sandbox.inbox m join sandbox.device d on d.id = m.device where account_id = $1";
   await waitUntil(async () => (await rows(mails, [account_id])).length === 0);
 }
@@ -241,7 +241,7 @@ function says({ status, body }: RawHttpResponse, names: readonly string[]): stri
 
 /** All data that the network and the gateway store for an account. */
 async function snapshot({ account_id, one, two }: Tenant): Promise<string> {
-  await quiet(account_id);
+  await untilIdle(account_id);
   const tables = await rows(
     `select table_name from information_schema.columns where table_schema = 'sandbox'
      and column_name = 'account_id' and table_name <> 'pairing' order by table_name`,

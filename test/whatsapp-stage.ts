@@ -225,7 +225,7 @@ export interface MemoryCredentials extends CredentialStore {
   /** Waits before a registration is stored, and may reject it. */
   beforeRegistration: () => Promise<void>;
   readonly texts: Map<string, string>;
-  readonly letterList: Map<string, StoredJournalEntry>;
+  readonly entries: Map<string, StoredJournalEntry>;
 }
 
 /** Credentials in memory. */
@@ -233,16 +233,16 @@ export function storeInMemory(): MemoryCredentials {
   let kept: Uint8Array | undefined;
   let registration: Uint8Array | undefined;
   const texts = new Map<string, string>();
-  const letterList = new Map<string, StoredJournalEntry>();
+  const entries = new Map<string, StoredJournalEntry>();
   const store: MemoryCredentials = {
     texts,
-    letterList,
+    entries,
     beforeCommit: async () => {},
     beforeRead: async () => {},
     beforeRegistration: async () => {},
     load: async () => kept,
     async save(credentials) {
-      if (!kept) for (const map of [texts, letterList]) map.clear();
+      if (!kept) for (const map of [texts, entries]) map.clear();
       kept = credentials;
       registration = undefined;
     },
@@ -266,7 +266,7 @@ export function storeInMemory(): MemoryCredentials {
         return new Map(found);
       },
       readJournal: async (ids) =>
-        [...letterList.values()].filter(({ id }) => ids === undefined || ids.includes(id)),
+        [...entries.values()].filter(({ id }) => ids === undefined || ids.includes(id)),
       async commit(change) {
         await store.beforeCommit();
         if (!kept) return "lost";
@@ -275,9 +275,9 @@ export function storeInMemory(): MemoryCredentials {
           if (value === null) texts.delete(`${kind} ${id}`);
           else texts.set(`${kind} ${id}`, value);
         }
-        for (const letter of change.journal_entries)
-          letterList.set(letter.id, { ...letterList.get(letter.id), ...letter });
-        for (const id of change.deleted_journal_ids) letterList.delete(id);
+        for (const entry of change.journal_entries)
+          entries.set(entry.id, { ...entries.get(entry.id), ...entry });
+        for (const id of change.deleted_journal_ids) entries.delete(id);
         return "kept";
       },
     },

@@ -16,7 +16,7 @@ export interface InFlight {
 export const IN_FLIGHT = { sends: 16, deliveries: 4 } as const;
 
 /** Turns the findings into figures, with every limit of docs/reliability/reliability.md that they violate. */
-export function judge(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
+export function toRoundFigures(ledgers: Ledgers, { kills, sends, deliveries }: InFlight): RoundFigures {
   const found = checkLedgers(ledgers);
   const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries } = found;
   return {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { IN_FLIGHT, judge } from "../chaos/report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../chaos/report.ts";
 import { seededRandom } from "../run/seeded-random.ts";
 import { checkLedgers } from "./checker.ts";
 import type { ClientSend, EventLedgerEntry, Ledgers, Reception } from "./ledgers.ts";
@@ -66,7 +66,7 @@ describe("the checker", () => {
     const { duplicateDeliveries, repeatedIds, unloggedTries, inventedTries, ...lists } = FLAWLESS;
     expect([duplicateDeliveries, repeatedIds, unloggedTries, inventedTries]).toEqual([0, 0, 0, 0]);
     expect(Object.values(lists).flat()).toEqual([]);
-    expect(judge(flawless(), { ...IN_FLIGHT, kills: 0 })).toMatchObject({
+    expect(toRoundFigures(flawless(), { ...IN_FLIGHT, kills: 0 })).toMatchObject({
       sends: 3,
       events: 4,
       lost: 0,
@@ -240,11 +240,11 @@ describe("the checker", () => {
       edit(({ receptions }) => ({
         receptions: [...receptions, ...Array.from({ length: count }, () => received(first))],
       }));
-    expect(judge(again(4), { ...IN_FLIGHT, kills: 1 }).breaches).toEqual([]);
-    expect(judge(again(5), { ...IN_FLIGHT, kills: 1 }).breaches).toEqual([
+    expect(toRoundFigures(again(4), { ...IN_FLIGHT, kills: 1 }).breaches).toEqual([]);
+    expect(toRoundFigures(again(5), { ...IN_FLIGHT, kills: 1 }).breaches).toEqual([
       "duplicate deliveries: 5 where 4 may be",
     ]);
-    expect(judge(again(1), { ...IN_FLIGHT, kills: 0 })).toMatchObject({ duplicateDeliveries: 1 });
+    expect(toRoundFigures(again(1), { ...IN_FLIGHT, kills: 0 })).toMatchObject({ duplicateDeliveries: 1 });
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { IN_FLIGHT, judge } from "../chaos/report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../chaos/report.ts";
 import { readWhatsApp } from "../chaos/whatsapp-ledger.ts";
 import { newPhone, waitUntil } from "../gateway.ts";
 import { buildDist } from "../run/build-dist.ts";
@@ -74,7 +74,7 @@ test("kills at six points and one at random lose no sync send, repeat at most th
   await story.drained(240_000);
   const sends = await clients.readLedger();
   const ledgers = await readStoryLedgers(story, { sends, network: await readWhatsApp(network.control) });
-  expect(judge(ledgers, { ...IN_FLIGHT, kills: POINTS.length + 1 }).breaches).toEqual([]);
+  expect(toRoundFigures(ledgers, { ...IN_FLIGHT, kills: POINTS.length + 1 }).breaches).toEqual([]);
   for (const number of people) {
     const order = sends
       .filter(({ chat, known }) => chat === number && known === "ok")

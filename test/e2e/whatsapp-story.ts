@@ -30,19 +30,19 @@ export interface WhatsAppStory {
   end(): Promise<void>;
 }
 
-/** `network` replaces the direct connection to the network. Outside a test run, pass a database server. */
+/** `proxyNetwork` returns the URL of a proxy to the network. Outside a test run, pass a database server. */
 export async function startWhatsAppStory({
-  way = async (url: string) => url,
+  proxyNetwork = async (url: string) => url,
   env = {},
   server,
 }: {
-  way?: (url: string) => Promise<string>;
+  proxyNetwork?: (url: string) => Promise<string>;
   env?: Record<string, string>;
   server?: string;
 } = {}): Promise<WhatsAppStory> {
   const network = await spawnWhatsAppServer(join(packageRoot(), "dist/test/whatsapp-server/process/main.js"));
   const settings = {
-    WAYGATE_WHATSAPP_URL: await way(network.url),
+    WAYGATE_WHATSAPP_URL: await proxyNetwork(network.url),
     WAYGATE_WHATSAPP_ROOT_KEY: network.rootKeyHex,
     NODE_EXTRA_CA_CERTS: network.caFile,
     ...env,

@@ -77,8 +77,8 @@ describe("a gateway on WhatsApp", () => {
     const all = on.story.receiver
       .of("message.received")
       .map(({ body }) => [body.event_id, body.data] as const);
-    const news = [...new Map(all).values()].slice(-6);
-    expect(news.map(({ message, offline }) => [message.text, offline === true])).toEqual([
+    const latest = [...new Map(all).values()].slice(-6);
+    expect(latest.map(({ message, offline }) => [message.text, offline === true])).toEqual([
       ...texts.map((text) => [text, true]),
       ["now", false],
     ]);
@@ -127,16 +127,16 @@ describe("a gateway on WhatsApp", () => {
     await on.client().reconnectInstance({ id });
     await waitUntil(() => proxy.targets.length > 0);
     await on.online();
-    const ways = () => [new Set(proxy.targets), new Set(proxy.users)];
-    const way = [new Set([new URL(on.network.url).host]), new Set(["me:secret"])];
-    expect(ways()).toEqual(way);
+    const connections = () => [new Set(proxy.targets), new Set(proxy.users)];
+    const expected = [new Set([new URL(on.network.url).host]), new Set(["me:secret"])];
+    expect(connections()).toEqual(expected);
     const before = proxy.targets.length;
     await on.story.drained();
     await on.story.gateway.kill();
     await on.start();
     await waitUntil(() => proxy.targets.length > before);
     await on.online();
-    expect(ways()).toEqual(way);
+    expect(connections()).toEqual(expected);
     await on.client().updateInstance({ id, proxy: null });
     const through = proxy.targets.length;
     await on.client().reconnectInstance({ id });

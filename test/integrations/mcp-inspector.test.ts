@@ -64,7 +64,7 @@ beforeAll(buildDist);
 const { WAYGATE_INTEGRATIONS_CACHE: CACHE } = process.env;
 const ANA = "5511988887777";
 
-const WAYS = [
+const SERVERS = [
   ["a command", "legacy"],
   ["a command", "modern"],
   ["a URL", "legacy"],
@@ -86,14 +86,14 @@ describe(
     }, 900_000);
     afterAll(() => gateway?.stop());
 
-    describe.each(WAYS)("with %s, in the %s protocol,", (way, era) => {
+    describe.each(SERVERS)("with %s, in the %s protocol,", (server, era) => {
       let inspector: McpInspector;
       beforeAll(() => {
         const { url } = gateway;
         const env = { WAYGATE_BASE_URL: url, WAYGATE_API_KEY: shop.api_key };
         const command = [process.execPath, join(ROOT, "dist/program/main.js"), "mcp"];
-        const server = way === "a URL" ? { url: `${url}/mcp`, apiKey: shop.api_key } : { command, env };
-        inspector = openMcpInspector(program, server, era);
+        const target = server === "a URL" ? { url: `${url}/mcp`, apiKey: shop.api_key } : { command, env };
+        inspector = openMcpInspector(program, target, era);
       });
 
       test("finds nothing wrong with the schemas of the 21 tools", async () => {
@@ -117,7 +117,7 @@ describe(
       });
 
       test("sends a message that arrives in the sandbox", async () => {
-        const message = `From the inspector by ${way} (${era})`;
+        const message = `From the inspector by ${server} (${era})`;
         const options = ["--tool-name", "send_message", "--tool-arg", `number=${ANA}`, `text=${message}`];
         expect(await inspector.call("tools/call", ...options)).toMatchObject({
           structuredContent: { success: true },

@@ -106,10 +106,10 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
   });
 
   /** Skipped with a reason if this Node version cannot run this n8n. */
-  function tell(title: string, tale: () => Promise<void>): void {
+  function testIfRunnable(title: string, run: () => Promise<void>): void {
     test(title, async (context) => {
       if (!isHere) context.skip(`n8n ${version} does not run on Node ${process.version}`);
-      await tale();
+      await run();
     });
   }
 
@@ -168,13 +168,13 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     return { id, text };
   }
 
-  tell("has a credential that is tested with the instance", async () => {
+  testIfRunnable("has a credential that is tested with the instance", async () => {
     expect(await testCredential()).toMatchObject({ status: "OK" });
     expect(await testCredential({ apiKey: "wg_wrong" })).toMatchObject({ status: "Error" });
     expect(await testCredential({ instanceId: "4711" })).toMatchObject({ status: "Error" });
   });
 
-  tell("is listed with its trigger, and as a tool for AI agents", async () => {
+  testIfRunnable("is listed with its trigger, and as a tool for AI agents", async () => {
     const response = await fetch(`${n8n.url}/types/nodes.json`, {
       headers: { cookie: await n8n.signedInCookie() },
     });
@@ -186,7 +186,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     ]);
   });
 
-  tell("answers a message, from the activation to the deactivation", async () => {
+  testIfRunnable("answers a message, from the activation to the deactivation", async () => {
     const id = await run("Answer", [
       trigger({ events: ["message.received", "call.received"], exclude: ["groups"] }),
       waygate("Reply", {
@@ -224,7 +224,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     await end(id);
   });
 
-  tell("downloads the file of a message and sends it back", async () => {
+  testIfRunnable("downloads the file of a message and sends it back", async () => {
     const id = await run("File", [
       trigger(),
       waygate("Download", { operation: "downloadFile", message_id: "={{ $json.data.message.message_id }}" }),
@@ -258,7 +258,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     send,
   ];
 
-  tell("sends nothing twice when a failed execution is retried", async () => {
+  testIfRunnable("sends nothing twice when a failed execution is retried", async () => {
     const ana = newPerson();
     const send = waygate("Send", { number: "={{ $json.to }}", text: "Your order has left." });
     const id = await run("Two people", twoPeople(ana, send));
@@ -275,7 +275,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     await end(id);
   });
 
-  tell("goes on after an error, with the sentence of the gateway in its item", async () => {
+  testIfRunnable("goes on after an error, with the sentence of the gateway in its item", async () => {
     const ana = newPerson();
     const send = waygate("Send", { number: "={{ $json.to }}", text: "Hello" });
     const id = await run("On error", twoPeople(ana, { ...send, onError: "continueRegularOutput" }));
@@ -286,7 +286,7 @@ describe.each(VERSIONS)("the node in n8n %s", (version) => {
     await end(id);
   });
 
-  tell("sends a text as the tool of an AI agent", async () => {
+  testIfRunnable("sends a text as the tool of an AI agent", async () => {
     const ana = newPerson();
     const model = await startFakeChatModel({ To: ana, Text: "From your assistant" });
     try {

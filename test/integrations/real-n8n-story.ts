@@ -112,10 +112,10 @@ describe.each(VERSIONS)("n8n %s", (version) => {
   });
 
   /** Skipped with a reason if this Node version cannot run this n8n. */
-  function tell(title: string, tale: () => Promise<void>): void {
+  function testIfRunnable(title: string, run: () => Promise<void>): void {
     test(title, async (context) => {
       if (!isHere) context.skip(`n8n ${version} does not run on Node ${process.version}`);
-      await tale();
+      await run();
     });
   }
 
@@ -133,7 +133,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
   const tryOut = async () => (await story.shop.client.testIntegration(at())).data;
   const response = { reply_mode: "response" };
 
-  tell("says that a workflow is not active, and takes the event once it is", async () => {
+  testIfRunnable("says that a workflow is not active, and takes the event once it is", async () => {
     await save("waygate-answer", response);
     expect(await tryOut()).toMatchObject({ success: false, message: expect.stringMatching(/not active/) });
     const ana = newPerson();
@@ -147,7 +147,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     });
   });
 
-  tell(
+  testIfRunnable(
     "answers through the API with the ready workflow, once, and takes the test call without a failure",
     async () => {
       await n8n.activate("waygateverify001");
@@ -161,26 +161,29 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     },
   );
 
-  tell("fails loudly with a ready workflow that is not filled in, or has another secret", async () => {
-    await n8n.activate("unfilled00000001");
-    await save("unfilled", response);
-    expect(await tryOut()).toMatchObject({
-      success: false,
-      status_code: 500,
-      message: expect.stringMatching(/not filled in/),
-    });
-    await waitUntil(async () => (await n8n.executions("unfilled00000001"))[0] === "error");
-    await n8n.activate("wrongsecret00001");
-    await save("wrong-secret", response);
-    expect(await tryOut()).toMatchObject({
-      success: false,
-      status_code: 401,
-      message: expect.stringMatching(/signature is wrong/),
-    });
-    expect((await read()).status).toBe("auth_error");
-  });
+  testIfRunnable(
+    "fails loudly with a ready workflow that is not filled in, or has another secret",
+    async () => {
+      await n8n.activate("unfilled00000001");
+      await save("unfilled", response);
+      expect(await tryOut()).toMatchObject({
+        success: false,
+        status_code: 500,
+        message: expect.stringMatching(/not filled in/),
+      });
+      await waitUntil(async () => (await n8n.executions("unfilled00000001"))[0] === "error");
+      await n8n.activate("wrongsecret00001");
+      await save("wrong-secret", response);
+      expect(await tryOut()).toMatchObject({
+        success: false,
+        status_code: 401,
+        message: expect.stringMatching(/signature is wrong/),
+      });
+      expect((await read()).status).toBe("auth_error");
+    },
+  );
 
-  tell("is heard when it answers after 15 s, and runs once", async () => {
+  testIfRunnable("is heard when it answers after 15 s, and runs once", async () => {
     await n8n.activate("slow000000000001");
     await save("slow", response);
     const ana = newPerson();
@@ -189,7 +192,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     expect(await n8n.executions("slow000000000001")).toHaveLength(1);
   });
 
-  tell("sends back the file that it was given", async () => {
+  testIfRunnable("sends back the file that it was given", async () => {
     await n8n.activate("file000000000001");
     await save("file", response);
     const ana = newPerson();
@@ -198,7 +201,7 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     expect((await read()).last_error_is_past || (await read()).last_error === null).toBe(true);
   });
 
-  tell("shows that its reply was refused, and the event is tried again", async () => {
+  testIfRunnable("shows that its reply was refused, and the event is tried again", async () => {
     await n8n.activate("wrongkey00000001");
     await save("wrong-key");
     await story.receive(newPerson(), "hi");
@@ -210,18 +213,21 @@ describe.each(VERSIONS)("n8n %s", (version) => {
     expect(await n8n.executions("wrongkey00000001")).toContain("error");
   });
 
-  tell("answers with the webhook secret from before a change, as long as that one holds", async () => {
-    const { id, client } = story.shop;
-    await n8n.activate("waygateanswer001");
-    await save("waygate-answer", response);
-    await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
-    await client.updateDefaultWebhook({ id, rotate_secret: true });
-    const ana = newPerson();
-    await story.receive(ana, "still me");
-    expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: still me"]);
-  });
+  testIfRunnable(
+    "answers with the webhook secret from before a change, as long as that one holds",
+    async () => {
+      const { id, client } = story.shop;
+      await n8n.activate("waygateanswer001");
+      await save("waygate-answer", response);
+      await client.updateDefaultWebhook({ id, url: "http://127.0.0.1:1/nobody" });
+      await client.updateDefaultWebhook({ id, rotate_secret: true });
+      const ana = newPerson();
+      await story.receive(ana, "still me");
+      expect(await story.receivedBy(ana, 1)).toEqual(["You wrote: still me"]);
+    },
+  );
 
-  tell("is killed and started again while 30 people write: all are answered, once", async () => {
+  testIfRunnable("is killed and started again while 30 people write: all are answered, once", async () => {
     await n8n.activate("waygateanswer001");
     await save("waygate-answer", response);
     const people = Array.from({ length: WRITERS }, () => newPerson());

@@ -17,4 +17,4 @@ const leave = async (): Promise<void> => {
 process.once("SIGTERM", () => void leave()).once("SIGINT", () => void leave());
 // Printed last, because the reader may send a signal immediately.
 const { url, socketUrl, wasAlreadyRunning } = postgres;
-process.stdout.write(`${JSON.stringify({ url, socketUrl, adopted: wasAlreadyRunning })}\n`);
+process.stdout.write(`${JSON.stringify({ url, socketUrl, wasAlreadyRunning })}\n`);

@@ -314,26 +314,32 @@ export class FakeChatwoot {
     message.content = "This message was deleted";
     message.content_attributes = { deleted: true };
     message.attachments = [];
-    this.#tellMessage("message_updated", message);
+    this.#queueMessageWebhook("message_updated", message);
   }
 
   /** An agent presses Retry at a failed message. `messages_controller.rb` retry. */
   retry(message: FakeMessage): void {
     message.status = "sent";
     message.content_attributes = {};
-    this.#tellMessage("message_updated", message);
+    this.#queueMessageWebhook("message_updated", message);
   }
 
   /** `app/controllers/api/v1/accounts/conversations_controller.rb` toggle_status, by an agent. */
   resolve(conversation: FakeConversation): void {
     conversation.status = "resolved";
-    this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
+    this.#queueWebhook(
+      { event: "conversation_status_changed", ...this.#conversationData(conversation) },
+      null,
+    );
   }
 
   /** `app/listeners/webhook_listener.rb` conversation_typing_on and _off. */
   type(conversation: FakeConversation, event: "conversation_typing_on" | "conversation_typing_off"): void {
     const user = { id: 1, name: "Ana", type: "user" };
-    this.#tell({ event, user, conversation: this.#conversationData(conversation), is_private: false }, null);
+    this.#queueWebhook(
+      { event, user, conversation: this.#conversationData(conversation), is_private: false },
+      null,
+    );
   }
 
   /** Sends the held webhooks, in this order of their indexes. */
@@ -741,7 +747,7 @@ export class FakeChatwoot {
   #addConversation(fields: Omit<FakeConversation, "id">): FakeConversation {
     const conversation = { ...fields, id: this.#nextId() };
     this.conversations.push(conversation);
-    this.#tell({ event: "conversation_created", ...this.#conversationData(conversation) }, null);
+    this.#queueWebhook({ event: "conversation_created", ...this.#conversationData(conversation) }, null);
     return conversation;
   }
 
@@ -808,7 +814,10 @@ export class FakeChatwoot {
     // `app/models/message.rb` reopen_conversation.
     if (message_type === "incoming" && ["resolved", "snoozed"].includes(conversation.status)) {
       conversation.status = "open";
-      this.#tell({ event: "conversation_status_changed", ...this.#conversationData(conversation) }, null);
+      this.#queueWebhook(
+        { event: "conversation_status_changed", ...this.#conversationData(conversation) },
+        null,
+      );
     }
     return ok(this.#messageView(message));
   }
@@ -831,7 +840,7 @@ export class FakeChatwoot {
     const content = this.#rendered(fields);
     const message = { ...fields, content, id: this.#nextId(), created_at: new Date() };
     this.messages.push(message);
-    this.#tellMessage("message_created", message);
+    this.#queueMessageWebhook("message_created", message);
     return message;
   }
 
@@ -869,7 +878,7 @@ export class FakeChatwoot {
       const external_error = status === "failed" ? text(fields.external_error) : null;
       message.content_attributes = { ...message.content_attributes, external_error };
     }
-    this.#tellMessage("message_updated", message);
+    this.#queueMessageWebhook("message_updated", message);
     return ok(this.#messageView(message));
   }
 
@@ -970,11 +979,11 @@ export class FakeChatwoot {
     };
   }
 
-  #tellMessage(event: "message_created" | "message_updated", message: FakeMessage): void {
-    this.#tell(this.#messageData(event, message), message);
+  #queueMessageWebhook(event: "message_created" | "message_updated", message: FakeMessage): void {
+    this.#queueWebhook(this.#messageData(event, message), message);
   }
 
-  #tell(event: Fields, message: FakeMessage | null): void {
+  #queueWebhook(event: Fields, message: FakeMessage | null): void {
     if (this.faults.holdWebhooks) {
       this.#held.push({ event, message });
       return;
@@ -1014,7 +1023,7 @@ export class FakeChatwoot {
     if (message && isMessage && (status < 200 || status > 299) && message.status !== "failed") {
       message.status = "failed";
       message.content_attributes.external_error = `webhook answered ${status}`;
-      this.#tellMessage("message_updated", message);
+      this.#queueMessageWebhook("message_updated", message);
     }
   }
 }

@@ -35,7 +35,7 @@ export interface ChatwootStory {
   /** The contact's conversation once it has a message. */
   conversation(phone: string): Promise<FakeConversation>;
   /** Resolves when neither side has work left. */
-  quiet(): Promise<void>;
+  untilIdle(): Promise<void>;
   /** Messages sent to WhatsApp from the inbox. */
   sent(): Promise<SentMessage[]>;
   /** Waits for `count` sent messages. */
@@ -115,7 +115,7 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
       await story.save(fields);
       const id = await story.receive({ from: BIA, push_name: "Bia", text: "Hello" });
       const conversation = await story.conversation(BIA);
-      await story.quiet();
+      await story.untilIdle();
       return { conversation, id };
     },
     async receive(input) {
@@ -130,7 +130,7 @@ export function setUpChatwootStory(settings: Record<string, string> = {}): Chatw
       await waitUntil(() => find() && chatwoot.of(find()?.id ?? 0).length > 0);
       return find() as FakeConversation;
     },
-    async quiet() {
+    async untilIdle() {
       for (let calm = 0; calm < 3; ) {
         await chatwoot.settled();
         const { rowCount } = await gateway.database.pool.query(WORK_LEFT);

@@ -246,11 +246,11 @@ describe("removing an instance", () => {
         before.push({ id, phone, from, files });
       }
       const [left, kept] = before.map((one) => () => keptOf(one));
-      expect(await left?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+      expect(await left?.()).toEqual({ messages: 2, files: 2, entries: 1, has_log: true });
       await prepare(gone);
       await gone.client.deleteInstance({ id: gone.id });
-      expect(await left?.()).toEqual({ messages: 0, files: 0, letters: 0, has_log: false });
-      expect(await kept?.()).toEqual({ messages: 2, files: 2, letters: 1, has_log: true });
+      expect(await left?.()).toEqual({ messages: 0, files: 0, entries: 0, has_log: false });
+      expect(await kept?.()).toEqual({ messages: 2, files: 2, entries: 1, has_log: true });
     },
   );
 
@@ -264,7 +264,7 @@ describe("removing an instance", () => {
     const { rows } = await sql`
       select (select count(*) from sandbox.message where phone in (${phone}, ${from})) as messages,
         (select count(*) from sandbox.media where id = any(${files})) as files,
-        (select count(*) from sandbox.inbox where device in (${devices}) and due_at > now() + interval '1 hour') as letters,
+        (select count(*) from sandbox.inbox where device in (${devices}) and due_at > now() + interval '1 hour') as entries,
         exists (select from sandbox.ledger where device in (${devices})) as has_log`.execute(db());
     return rows[0];
   }

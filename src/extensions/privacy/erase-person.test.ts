@@ -186,8 +186,8 @@ describe("the erasure of one person", () => {
       min_delay_ms: 0,
       max_delay_ms: 0,
     };
-    const news = (await owner.createCampaign(campaign)).data.id;
-    await owner.addRecipients({ id: news, recipients: [ana.phone, bea.phone] });
+    const newsletter = (await owner.createCampaign(campaign)).data.id;
+    await owner.addRecipients({ id: newsletter, recipients: [ana.phone, bea.phone] });
     const { affected } = await erase({ number: ana.phone });
     expect(affected).toMatchObject({ cancelled_sends: 1, skipped_recipients: 1, campaign_recipient: 1 });
     expect((await client.getMessage({ id, messageId: theirs })).data.status).toBe("cancelled");
@@ -195,9 +195,9 @@ describe("the erasure of one person", () => {
       status: "pending",
       text: "Later",
     });
-    await owner.startCampaign({ id: news });
-    await waitUntil(async () => (await owner.getCampaign({ id: news })).data.status === "completed");
-    const { data } = await owner.getCampaignReport({ id: news });
+    await owner.startCampaign({ id: newsletter });
+    await waitUntil(async () => (await owner.getCampaign({ id: newsletter })).data.status === "completed");
+    const { data } = await owner.getCampaignReport({ id: newsletter });
     expect(data?.recipients).toMatchObject([
       { status: "skipped", reason: "erased", phone: expect.stringMatching(/^anon-/) },
       { phone: bea.phone, reason: null },
@@ -289,16 +289,16 @@ describe("the erasure of one person", () => {
     const ana = person("ana");
     const { data: lead } = await owner.createLead({ phone: ana.phone, name: ana.mark });
     await erase({ number: ana.phone });
-    const noted = await gateway.database.db
+    const logged = await gateway.database.db
       .selectFrom("erasure_log")
       .selectAll()
       .orderBy("id", "desc")
       .executeTakeFirstOrThrow();
-    expect(noted).toMatchObject({ scope: "person", subject: { rows: { lead: [lead.id] } } });
+    expect(logged).toMatchObject({ scope: "person", subject: { rows: { lead: [lead.id] } } });
     const restored = "update lead set phone = $1, name = $2 where id = $3";
     await rows(restored, ana.phone, ana.mark, lead.id);
     await owner.recordConsent({ purpose: "news", consent_type: "opt_in", granted: true, phone: ana.phone });
-    await repeatErasure(gateway.database.db, gateway.gateway.engine, noted);
+    await repeatErasure(gateway.database.db, gateway.gateway.engine, logged);
     await completed();
     expect(await findRowExcerpts(rows, [ana.mark, ana.phone])).toEqual([]);
   });
@@ -316,13 +316,13 @@ describe("the erasure of one person", () => {
     const [before] = await rows<{ last: string }>("select max(id) as last from erasure_log");
     await erase({ number: ana.phone });
     await erase({ number: cai.phone });
-    const noted = await gateway.database.db
+    const logged = await gateway.database.db
       .selectFrom("erasure_log")
       .selectAll()
       .where("id", ">", Number(before?.last ?? 0))
       .orderBy("id")
       .execute();
-    expect(JSON.stringify(noted)).not.toMatch(new RegExp(participants.join("|")));
+    expect(JSON.stringify(logged)).not.toMatch(new RegExp(participants.join("|")));
     await rows(`
       with written as (
         update message m set sender = k.sender, content = k.content from kept_message k where k.id = m.id
@@ -331,7 +331,7 @@ describe("the erasure of one person", () => {
     await rows("drop table kept_message, kept_group");
     for (const one of [ana.mark, ana.phone, cai.phone])
       expect(await findRowExcerpts(rows, [one])).not.toEqual([]);
-    for (const one of noted) await repeatErasure(gateway.database.db, gateway.gateway.engine, one);
+    for (const one of logged) await repeatErasure(gateway.database.db, gateway.gateway.engine, one);
     await completed();
     expect(await findRowExcerpts(rows, [ana.mark, ana.phone, cai.mark, cai.phone])).toEqual([]);
     const { data } = await client.listMessages({ id, chat: jid });

@@ -304,15 +304,15 @@ describe("an erasure", () => {
   it("is logged by ids only, and repeated if a backup has restored the data", async () => {
     const tenant = await makeTenant();
     await anonymise(tenant, "leads");
-    const noted = await test.database.db
+    const logged = await test.database.db
       .selectFrom("erasure_log")
       .selectAll()
       .where("account_id", "=", tenant.id)
       .executeTakeFirstOrThrow();
-    expect(noted).toMatchObject({ scope: "leads", is_due: false, subject: { request: expect.any(Number) } });
+    expect(logged).toMatchObject({ scope: "leads", is_due: false, subject: { request: expect.any(Number) } });
     const { data } = await tenant.client.createLead({ phone: "5511987651017", name: "Ana" });
-    const subject = { ...noted.subject, until: { lead: data.id } };
-    await repeatErasure(test.database.db, test.gateway.engine, { ...noted, subject });
+    const subject = { ...logged.subject, until: { lead: data.id } };
+    await repeatErasure(test.database.db, test.gateway.engine, { ...logged, subject });
     await waitUntil(async () => (await tenant.client.listLeads()).data[0]?.name === `anon-${data.id}`);
     await waitUntil(async () => (await tenant.client.listDataRequests()).data[0]?.status === "completed");
     expect((await tenant.client.listDataRequests()).data[0]).toMatchObject({

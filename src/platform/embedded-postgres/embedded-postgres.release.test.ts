@@ -214,7 +214,7 @@ test("a killed gateway releases its output, and the next one reattaches to its P
   expect(isAlive(pid)).toBe(true);
 
   const next = story.own(dataDir);
-  expect(await next.up).toEqual({ url, socketUrl, adopted: true });
+  expect(await next.up).toEqual({ url, socketUrl, wasAlreadyRunning: true });
   expect(await transportOf(socketUrl)).toBe("socket");
   expect(await query(url, "select n from kept_by_orphan")).toEqual([{ n: 1 }]);
   expect(await postmasterOf(join(dataDir, "postgres"))).toBe(pid);

@@ -347,9 +347,9 @@ test("a full disk loses log lines, and delays no work", onLinux, () => {
 
 test("a torn log line does not swallow the next one", () => {
   const taken: string[] = [];
-  const room = [3, 0, 100, 100];
+  const capacity = [3, 0, 100, 100];
   const output = createLogOutput(1, (_, bytes) => {
-    const size = Math.min(room.shift() ?? 0, bytes.byteLength);
+    const size = Math.min(capacity.shift() ?? 0, bytes.byteLength);
     if (size === 0) throw failure("ENOSPC");
     taken.push(Buffer.from(bytes.subarray(0, size)).toString());
     return size;

@@ -13,7 +13,7 @@ import {
 import { waitUntil } from "../../gateway.ts";
 import type { Received } from "../../servers/receiver.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../report.ts";
+import { atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 
 const SEND_POINTS = [
   "send:before-submit",
@@ -55,7 +55,7 @@ export const f1: ChaosRow = {
     }
     const accepted = (await Promise.all(sending)).flat();
     const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: SEND_POINTS.length + 1 + RANDOM_KILLS });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: SEND_POINTS.length + 1 + RANDOM_KILLS });
     return {
       ...figures,
       times: [{ what: "sends in doubt are settled after", seconds: await settled, bar: SETTLED_SECONDS }],
@@ -126,7 +126,7 @@ export const f2: ChaosRow = {
       await story.dieAt(`${point}:${random.between(1, latest)}`, () => say(point));
     await story.start();
     const deliveries = instances.length * IN_FLIGHT.deliveries;
-    return judge(await readStoryLedgers(story, { says }), {
+    return toRoundFigures(await readStoryLedgers(story, { says }), {
       ...IN_FLIGHT,
       deliveries,
       kills: DELIVERY_POINTS.length + 1,
@@ -173,7 +173,7 @@ export async function killSameJob({ story: create }: Round, deaths: number): Pro
   await story.start();
   const next = (await story.receiver.waitFor(said, before + 1, 60_000)).at(-1);
   const ledgers = await readStoryLedgers(story, { says: [{ key: "deadly", known: "ok" }] });
-  const figures = judge(ledgers, { ...IN_FLIGHT, kills: deaths });
+  const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: deaths });
   const number = next?.headers["x-waygate-attempt"];
   const isUsedUp = after !== tried || number !== String(tried + 1);
   const reported = `attempts before the deaths ${tried}, after them ${after}, number of the next try ${number}`;
@@ -212,7 +212,7 @@ export const f4: ChaosRow = {
       breaches.push("the same request was answered differently");
     const accepted = [...((await many) ?? []), again];
     const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 2 });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 2 });
     const messages = await story.rows("select from message where direction = 'outbound'");
     return {
       ...figures,

@@ -2,7 +2,7 @@ import type { E2eStory, PairedInstance } from "../../e2e/e2e-story.ts";
 import { readStoryLedgers } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../report.ts";
+import { atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 
 /** The other steps of a send are in F1. Each step has the highest pass at which the gateway dies. */
 const STEPS: [point: string, latest: number][] = [
@@ -36,7 +36,10 @@ export const f5: ChaosRow = {
     await killUnanswered(story);
     await story.start();
     await waitUntil(async () => (await readStatus(story, id)) === "completed", 300_000);
-    const figures = judge(await readStoryLedgers(story, {}), { ...IN_FLIGHT, kills: STEPS.length + 1 });
+    const figures = toRoundFigures(await readStoryLedgers(story, {}), {
+      ...IN_FLIGHT,
+      kills: STEPS.length + 1,
+    });
     const { sent, breaches } = await checkReach(story, id);
     return { ...figures, sends: sent, breaches: [...figures.breaches, ...breaches] };
   },

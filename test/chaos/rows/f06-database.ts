@@ -9,7 +9,7 @@ import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import { startTestPostgres } from "../../run/test-postgres.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../report.ts";
 import { keepRequestingOnce } from "../request-once.ts";
 
 const BACK_SECONDS = 10;
@@ -40,7 +40,7 @@ export const f6: ChaosRow = {
     outages.push(await watch("kill -9 while idle", story, instance, kill));
     const hasEnded = await Promise.race([exited.then(() => true), delay(0, false)]);
     const ledgers = await readStoryLedgers(story, { sends: [...toClientSends(accepted), ...asked] });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: outages.length });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: outages.length });
     const migrated = await killInMigration(round, postgres.url, story);
     return {
       ...withOutages(figures, outages),

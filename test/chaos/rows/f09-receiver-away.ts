@@ -4,7 +4,7 @@ import { type ContactSay, type Rows, readLedgers } from "../../e2e/ledgers.ts";
 import { startTestGateway, type TestGateway, waitUntil } from "../../gateway.ts";
 import { type Receiver, startReceiver } from "../../servers/receiver.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../report.ts";
 import {
   compareLoads,
   type Endpoint,
@@ -47,7 +47,7 @@ export const f9: ChaosRow = {
       breaches.push(...waits.flatMap((wait, index) => offSchedule(name, wait, index)));
     }
     await waitUntil(async () => (await rows(WORK_LEFT)).length === 0, 60_000);
-    const figures = judge(await readLedgers({ rows, receiver, says }), { ...IN_FLIGHT, kills: 0 });
+    const figures = toRoundFigures(await readLedgers({ rows, receiver, says }), { ...IN_FLIGHT, kills: 0 });
     return { ...figures, measured, breaches: [...figures.breaches, ...breaches] };
   },
 };

@@ -173,7 +173,15 @@ export const f10: ChaosRow = {
     // Memory of a young process grows with good receivers too.
     const usualMb = Math.max(0, calm.peakMb - warmUp.peakMb);
     const grownMb = Math.max(0, noisy.peakMb - calm.peakMb - usualMb);
-    return judge({ calm: calm.outcome, noisy: noisy.outcome, needless, grownMb, tries, hostile, crowded });
+    return toHostileFigures({
+      calm: calm.outcome,
+      noisy: noisy.outcome,
+      needless,
+      grownMb,
+      tries,
+      hostile,
+      crowded,
+    });
   },
 };
 
@@ -260,7 +268,7 @@ interface Seen {
   crowded: string | undefined;
 }
 
-function judge({ calm, noisy, needless, grownMb, tries, hostile, crowded }: Seen): RoundFigures {
+function toHostileFigures({ calm, noisy, needless, grownMb, tries, hostile, crowded }: Seen): RoundFigures {
   const longest = Math.max(...tries.map(({ ms }) => ms));
   const untried = hostile.filter(({ receiver }) => !tries.some(({ name }) => name === receiver.name));
   const stuck = hostile.flatMap(({ receiver }) => findStuck(receiver));

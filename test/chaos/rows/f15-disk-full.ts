@@ -27,7 +27,7 @@ import { newPhone, waitUntil } from "../../gateway.ts";
 import { residentMb } from "../../run/process-figures.ts";
 import { signIn } from "../../sign-in.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../report.ts";
 import { readBlockers } from "../request-once.ts";
 
 const PIECE = Buffer.alloc(64 * 1024, "x");
@@ -226,7 +226,7 @@ export async function fillDatabaseVolume(round: Round): Promise<RoundFigures> {
   await drained(rows);
   const ledgers = await readLedgers({ rows, receiver: story.receiver, sends: client.ledger() });
   // PostgreSQL's crash interrupts the recording, as a kill does.
-  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+  const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
     ...figures,
     times: [{ what: "back after room was made", seconds: backS, bar: BACK_WITHIN_S }],

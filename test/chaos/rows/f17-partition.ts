@@ -6,7 +6,7 @@ import { startWhatsAppStory, type WhatsAppStory } from "../../e2e/whatsapp-story
 import { waitUntil } from "../../gateway.ts";
 import type { Random } from "../../run/seeded-random.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../report.ts";
+import { atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
 interface Pair {
@@ -156,7 +156,7 @@ export const f17: ChaosRow = {
     const network = await readWhatsApp(on.network.control);
     const ledgers = await readStoryLedgers(on.story, { sends: toClientSends(accepted), network });
     // Only the connection to the network breaks.
-    const figures = judge(ledgers, { ...IN_FLIGHT, deliveries: 0, kills: variants.length });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, deliveries: 0, kills: variants.length });
     const open = await on.network.control.maxOpenAtOnce();
     const breaches = [
       ...figures.breaches,
@@ -171,7 +171,7 @@ async function begin(round: Round): Promise<{ on: WhatsAppStory; line: Unreliabl
   let line: UnreliableProxy | undefined;
   const on = await startWhatsAppStory({
     server: round.databaseUrl,
-    async way(straight) {
+    async proxyNetwork(straight) {
       const url = new URL(straight);
       line = await startUnreliableProxy({ host: url.hostname, port: Number(url.port) }, round.random);
       url.port = String(line.port);

@@ -5,7 +5,7 @@ import { startWhatsAppStory } from "../../e2e/whatsapp-story.ts";
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { addUp, atMost, IN_FLIGHT, judge } from "../report.ts";
+import { addUp, atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 import { readWhatsApp } from "../whatsapp-ledger.ts";
 
 const USUAL_WAIT = "60s";
@@ -45,7 +45,7 @@ async function startTogether(round: Round): Promise<RoundFigures> {
   const settledSeconds = (performance.now() - killedAt) / 1000;
   const ledgers = await readStoryLedgers(story, { sends: toClientSends(accepted) });
   const [row] = await story.rows<{ open: number }>("select max(open) as open from sandbox.ledger");
-  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+  const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
     ...figures,
     times: [{ what: "every send is decided after", seconds: settledSeconds, bar: SETTLED_SECONDS }],
@@ -106,7 +106,7 @@ export async function freezeOwner(round: Round): Promise<RoundFigures> {
   const again = (await logins()).filter(({ logged_in_at = 0 }) => logged_in_at > wokenAt);
   const replaced = (await logins()).filter(({ closed_by }) => closed_by === "replaced");
   const exit = await frozen.kill("SIGINT");
-  const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+  const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 1 });
   return {
     ...figures,
     takeOverSeconds,

@@ -8,7 +8,7 @@ import {
 } from "../../e2e/send-history.ts";
 import { waitUntil } from "../../gateway.ts";
 import type { ChaosRow, Round, RoundFigures } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../report.ts";
 
 const STOP_SECONDS = 25;
 
@@ -54,7 +54,7 @@ export async function stopInOrder({ story: create }: Round, stopsUnderLoad: numb
   const confirmed = ledgers.network.filter(({ key }) => key !== silent.text);
   const unconfirmed = ledgers.network.filter(({ key }) => key === silent.text).slice(0, 1);
   const network = [...confirmed, ...unconfirmed];
-  const figures = judge({ ...ledgers, network }, { ...IN_FLIGHT, kills: 0 });
+  const figures = toRoundFigures({ ...ledgers, network }, { ...IN_FLIGHT, kills: 0 });
   const isReported = response.code === "SEND_TIMEOUT" && response.details?.sent === "unknown";
   return withStops(figures, stops, isReported ? [] : [`the sync send got ${JSON.stringify(response)}`]);
 }

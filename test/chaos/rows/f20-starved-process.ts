@@ -17,7 +17,7 @@ import {
   toRefused,
 } from "../../e2e/send-history.ts";
 import type { ChaosRow } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../report.ts";
+import { atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 
 const SENDS = 60;
 const HEAP_MIB = 128;
@@ -53,7 +53,7 @@ export const f20: ChaosRow = {
     const ledgers = await readStoryLedgers(story, {
       sends: [...toClientSends(sends), ...toClientSends(flood.accepted), ...flood.refused],
     });
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 0 });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 0 });
     return {
       ...figures,
       measured: {

@@ -9,7 +9,7 @@ import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { SpawnedGateway } from "../../run/spawn-gateway.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { IN_FLIGHT, judge } from "../report.ts";
+import { IN_FLIGHT, toRoundFigures } from "../report.ts";
 
 const SOMEBODY = "5511999990011";
 const TEXTS = 24;
@@ -49,7 +49,7 @@ export const n3: ChaosRow = {
         breaches.push(`a stream did not hear ${missing().length} of ${outcomes.length} events`);
       });
     }
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 1 });
     return { ...figures, takeOverSeconds, breaches: [...figures.breaches, ...breaches] };
   },
 };
@@ -88,12 +88,12 @@ async function askEach(
   const silent: string[] = [];
   for (const { url } of nodes) {
     const client = createClient({ baseUrl: url, apiKey: api_key });
-    const tell = (what: string) => (error: unknown) => void silent.push(`${what}: ${error}`);
-    await client.getInstanceStatus({ id }).catch(tell("status"));
-    await client.checkContacts({ id, numbers: [SOMEBODY], refresh: true }).catch(tell("check"));
+    const record = (what: string) => (error: unknown) => void silent.push(`${what}: ${error}`);
+    await client.getInstanceStatus({ id }).catch(record("status"));
+    await client.checkContacts({ id, numbers: [SOMEBODY], refresh: true }).catch(record("check"));
     const text = `asked-${asked.length}`;
     asked.push({ key: text, chat: SOMEBODY, known: "unknown" });
-    await client.sendText({ id, number: SOMEBODY, text }).catch(tell("send"));
+    await client.sendText({ id, number: SOMEBODY, text }).catch(record("send"));
   }
   return silent;
 }

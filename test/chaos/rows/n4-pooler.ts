@@ -9,7 +9,7 @@ import { planSends, readStoryLedgers, sendAll, toClientSends } from "../../e2e/s
 import { waitUntil } from "../../gateway.ts";
 import { makeScratchDir } from "../../run/scratch-dir.ts";
 import type { ChaosRow, Round } from "../chaos-row.ts";
-import { atMost, IN_FLIGHT, judge } from "../report.ts";
+import { atMost, IN_FLIGHT, toRoundFigures } from "../report.ts";
 import { keepRequestingOnce } from "../request-once.ts";
 
 /** PgBouncer in transaction mode in front of one database, as docs/operation/scaling.md configures it. */
@@ -109,7 +109,7 @@ export const n4: ChaosRow = {
     const ledgers = await readStoryLedgers(story, { sends });
     const hasEnded = await Promise.race([exited.then(() => 1), delay(0, 0)]);
     // Statements in the killed pooler may be committed or not, and are retried if unknown.
-    const figures = judge(ledgers, { ...IN_FLIGHT, kills: 1 });
+    const figures = toRoundFigures(ledgers, { ...IN_FLIGHT, kills: 1 });
     return {
       ...figures,
       times: [{ what: "serves again after the pooler is back", seconds, bar: BACK_SECONDS }],

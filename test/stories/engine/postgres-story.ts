@@ -21,7 +21,7 @@ const PROGRAM = join(packageRoot(), "dist/test/run/postgres-owner.js");
 export interface GatewayOwner {
   process: ChildProcess;
   /** Output once its database runs. Rejects with the output if it ends first. */
-  up: Promise<{ url: string; socketUrl?: string; adopted: boolean }>;
+  up: Promise<{ url: string; socketUrl?: string; wasAlreadyRunning: boolean }>;
   kill(signal: NodeJS.Signals): Promise<number | null>;
 }
 

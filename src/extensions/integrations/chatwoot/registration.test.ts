@@ -226,10 +226,10 @@ test("a webhook of another account or inbox, an echo and a duplicate are accepte
     { ...body, conversation: "?" },
   ])
     expect((await postWebhook(other)).status).toBe(200);
-  await story.quiet();
+  await story.untilIdle();
   expect(await story.sent()).toEqual([]);
   for (let n = 0; n < 3; n++) expect((await postWebhook(body, { headers })).status).toBe(200);
-  await story.quiet();
+  await story.untilIdle();
   expect(await story.sent()).toHaveLength(1);
 });
 

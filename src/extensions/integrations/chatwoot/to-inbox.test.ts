@@ -36,7 +36,7 @@ describe("messages from WhatsApp to the inbox", () => {
     const id = await receive({ from: BIA, push_name: "Bia", text: "Hello *you*" });
     for (const text of ["two", "three"]) await receive({ from: BIA, text });
     const conversation = await story.conversation(BIA);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.of(conversation.id)).toMatchObject([
       { content: "Hello **you**", message_type: "incoming", source_id: `WAID:${story.shop.id}:${id}` },
       { content: "two" },
@@ -59,7 +59,7 @@ describe("messages from WhatsApp to the inbox", () => {
     });
     await receive({ from: BIA, text: "next" });
     await waitUntil(() => chatwoot.of(conversation.id).length >= 2);
-    await story.quiet();
+    await story.untilIdle();
     expect(contents(conversation)).toEqual(["once", "next"]);
   });
 
@@ -73,7 +73,7 @@ describe("messages from WhatsApp to the inbox", () => {
     await query(again, story.shop.id);
     await receive({ from: BIA, text: "next" });
     await story.waitForMessage(({ content }) => content === "next");
-    await story.quiet();
+    await story.untilIdle();
     expect(contents(conversation)).toEqual(["Hello", "next"]);
   });
 
@@ -95,7 +95,7 @@ describe("messages from WhatsApp to the inbox", () => {
         return contents(conversation).includes(`limit ${limit}`);
       });
     }
-    await story.quiet();
+    await story.untilIdle();
     expect(contents(conversation)).toEqual(["Hello", "limit 1", "limit 200"]);
   });
 
@@ -169,7 +169,7 @@ describe("messages from WhatsApp to the inbox", () => {
     await waitUntil(() => chatwoot.of(conversation.id).length === 4);
     await client.sandboxDelete({ id: shop, from: BIA, message_id: id });
     await waitUntil(() => first?.content_attributes.deleted === true);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.of(conversation.id).slice(1)).toMatchObject([
       { content: "answer", content_attributes: { in_reply_to: first?.id } },
       { content: "✏️ Hello, **all**", content_attributes: { in_reply_to: first?.id } },
@@ -200,7 +200,7 @@ describe("messages from WhatsApp to the inbox", () => {
     const media = { base64: inBase64(SAMPLE.jpeg), type: "image" as const, caption: "for {{contact.name}}" };
     await receive({ from: BIA, from_me: true, media });
     await story.waitForMessage(({ private: isPrivate }) => isPrivate);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.of(conversation.id).slice(1)).toMatchObject([
       { content: "after", message_type: "incoming" },
       {
@@ -236,7 +236,7 @@ describe("messages from WhatsApp to the inbox", () => {
     await receive({ from: BIA, group_jid, push_name: "Bia", text: "in the group" });
     await receive({ from: BIA, text: "alone" });
     await story.waitForMessage(({ content }) => content === "alone");
-    await story.quiet();
+    await story.untilIdle();
     await save({ groups: true });
     const id = await receive({ from: BIA, group_jid, push_name: "Bia", text: "who comes?" });
     const asked = await story.waitForMessage(({ content }) => content?.includes("who comes?") ?? false);
@@ -244,7 +244,7 @@ describe("messages from WhatsApp to the inbox", () => {
     const contact = chatwoot.contacts.find(({ identifier }) => identifier === `${GROUP}@g.us`);
     expect(contact).toMatchObject({ phone_number: null, name: expect.stringContaining("(GROUP)") });
     expect(chatwoot.messages.some(({ content }) => content?.includes("in the group"))).toBe(false);
-    await story.quiet();
+    await story.untilIdle();
     const reply = chatwoot.write(asked.conversation_id, {
       content: "I do",
       content_attributes: { in_reply_to: asked.id },
@@ -289,7 +289,7 @@ describe("contacts and conversations of a Chatwoot inbox", () => {
     Object.assign(newer ?? {}, { custom_attributes: { plan: "none", city: "Rio" } });
     await receive({ from: BIA, push_name: "Bia", text: "Hello" });
     await story.waitForMessage(({ content }) => content === "Hello");
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.contacts).toMatchObject([
       { id: older?.id, name: "Bia, VIP", custom_attributes: { plan: "gold", city: "Rio" } },
     ]);
@@ -305,7 +305,7 @@ describe("contacts and conversations of a Chatwoot inbox", () => {
     chatwoot.startConversation({ name: "Beatriz", identifier: null, phone_number: `+${BIA}` });
     await receive({ from: BIA, push_name: "Bia", text: "Hello" });
     await story.waitForMessage(({ content }) => content === "Hello");
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.contacts).toMatchObject([{ name: "Beatriz" }]);
   });
 
@@ -341,7 +341,7 @@ describe("contacts and conversations of a Chatwoot inbox", () => {
     await client.sandboxContact({ id, from: BIA, known: "both" });
     await receive({ from: BIA, push_name: "Bia", text: "shown" });
     await story.waitForMessage(({ content }) => content === "shown");
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.contacts).toMatchObject([{ id: 9000, phone_number: `+${BIA}` }]);
     expect(chatwoot.conversations).toHaveLength(1);
   });
@@ -362,7 +362,7 @@ describe("contacts and conversations of a Chatwoot inbox", () => {
     expect(conversation.status).toBe("open");
     await save({ reopen_conversation: false });
     chatwoot.resolve(conversation);
-    await story.quiet();
+    await story.untilIdle();
     await receive({ from: BIA, text: "anew" });
     const anew = await story.waitForMessage(({ content }) => content === "anew");
     expect(anew.conversation_id).not.toBe(conversation.id);
@@ -373,7 +373,7 @@ describe("contacts and conversations of a Chatwoot inbox", () => {
     const { conversation } = await open({ reopen_conversation: false });
     chatwoot.inbox.lock_to_single_conversation = true;
     chatwoot.resolve(conversation);
-    await story.quiet();
+    await story.untilIdle();
     await receive({ from: BIA, text: "again" });
     const again = await story.waitForMessage(({ content }) => content === "again");
     expect(again.conversation_id).toBe(conversation.id);
@@ -412,7 +412,7 @@ describe("a Chatwoot that is unavailable", () => {
       await story.gateway.advance(600_000);
       return people.every((from) => arrived(from).length >= 3);
     });
-    await story.quiet();
+    await story.untilIdle();
     for (const from of people) expect(arrived(from)).toEqual([1, 2, 3].map((n) => `${from} ${n}`));
   });
 
@@ -441,7 +441,7 @@ describe("a Chatwoot that is unavailable", () => {
     chatwoot.faults.status = null;
     expect((await tryOut()).success).toBe(true);
     await waitUntil(() => chatwoot.messages.length === texts.length);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.messages.map(({ content }) => content).sort()).toEqual(texts.toSorted());
     expect(await read()).toMatchObject({ status: "ok", paused_until: null });
   });
@@ -460,7 +460,7 @@ describe("a Chatwoot that is unavailable", () => {
         await story.gateway.advance(60_000);
         return chatwoot.messages.length === 2 && (await read()).waiting === 0;
       });
-      await story.quiet();
+      await story.untilIdle();
       expect(chatwoot.messages.map(({ content }) => content)).toEqual(["Hello", "Are you there?"]);
       expect((await read()).status).toBe("ok");
     },
@@ -480,7 +480,7 @@ describe("a Chatwoot that is unavailable", () => {
       chatwoot.faults.status = null;
       await save({ sign_messages: true });
       await story.waitForMessage(({ content }) => content === "two");
-      await story.quiet();
+      await story.untilIdle();
       expect(contents(await story.conversation(BIA))).toEqual(["Hello", "one", "two"]);
     },
   );

@@ -55,7 +55,7 @@ describe("messages of a chat keep their order", () => {
       if (event.type === "message") throw new Error("not now");
     };
     await say(words("kept"), true);
-    await eventually(() => expect(credentials.letterList.size).toBeGreaterThanOrEqual(8));
+    await eventually(() => expect(credentials.entries.size).toBeGreaterThanOrEqual(8));
     await listener.session.disconnect();
     listener.gate = async () => undefined;
     listener.session.connect();

@@ -37,7 +37,7 @@ describe("messages from the inbox to WhatsApp", () => {
     await story.waitForSent(1);
     for (let n = 0; n < 10; n++) await chatwoot.repeat(reply, n % 2 ? "message_updated" : "message_created");
     await waitUntil(() => reply.status === "read");
-    await story.quiet();
+    await story.untilIdle();
     expect(await story.sent()).toMatchObject([{ content: { text: "*Good* day" }, jid: BIA_JID }]);
     expect(chatwoot.of(conversation.id)).toHaveLength(2);
   });
@@ -137,7 +137,7 @@ describe("messages from the inbox to WhatsApp", () => {
       content_attributes: { items: cards },
     });
     await story.waitForSent(3);
-    await story.quiet();
+    await story.untilIdle();
     expect(await words()).toEqual([
       "We are closed",
       "*Ana:*\nSure?\n1. Yes\n2. No",
@@ -165,7 +165,7 @@ describe("messages from the inbox to WhatsApp", () => {
     await waitUntil(() => reply.status === "read");
     chatwoot.remove(reply);
     await waitUntil(async () => (await story.sent())[0]?.deleted_at);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
   });
 
@@ -175,7 +175,7 @@ describe("messages from the inbox to WhatsApp", () => {
     await receive({ from: BIA, from_me: true, text: "kept" });
     const oops = await story.waitForMessage(({ content }) => content === "oops");
     const kept = await story.waitForMessage(({ content }) => content === "kept");
-    await story.quiet();
+    await story.untilIdle();
     chatwoot.remove(oops);
     const gone = "select 1 from message where content ->> 'text' = 'oops' and deleted_at is not null";
     await waitUntil(async () => (await query(gone)).length > 0);
@@ -183,7 +183,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const { client, id } = story.shop;
     await client.sandboxDelete({ id, from: BIA, message_id, from_me: true });
     await waitUntil(() => kept.content_attributes.deleted === true);
-    await story.quiet();
+    await story.untilIdle();
     expect(chatwoot.calls.filter((call) => call.startsWith("DELETE"))).toHaveLength(1);
     const deletions = "select target_id from sandbox.ledger where action = 'delete' and target_id = any($1)";
     expect(await query(deletions, [oopsId, message_id])).toEqual([{ target_id: oopsId }]);
@@ -196,7 +196,7 @@ describe("messages from the inbox to WhatsApp", () => {
     const reply = chatwoot.write(conversation.id, "oops");
     chatwoot.remove(reply);
     await chatwoot.release((places) => places.toReversed());
-    await story.quiet();
+    await story.untilIdle();
     expect(await story.sent()).toEqual([]);
   });
 
@@ -289,20 +289,20 @@ describe("an agent's Retry", () => {
     const conversation = start(REFUSED);
     const reply = chatwoot.write(conversation.id, "hi");
     await waitUntil(() => reply.status === "failed");
-    await story.quiet();
+    await story.untilIdle();
     expect(reply.content_attributes.external_error).toBe("The network refused the message.");
     expect(await story.sent()).toHaveLength(1);
     chatwoot.retry(reply);
     await story.waitForSent(2);
     await waitUntil(() => reply.status === "failed");
-    await story.quiet();
+    await story.untilIdle();
     const late = "update message set status = 'delivered' where instance_id = $1 and origin = 'inbox'";
     await query(late, story.shop.id);
     // First the echo of the gateway's own status update, then the agent's Retry.
     reply.content_attributes = { external_error: null };
     await chatwoot.repeat(reply, "message_updated");
     chatwoot.retry(reply);
-    await story.quiet();
+    await story.untilIdle();
     expect(await story.sent()).toHaveLength(2);
   });
 
@@ -311,13 +311,13 @@ describe("an agent's Retry", () => {
     const reply = chatwoot.write(conversation.id, { content: "see", attachments: [PICTURE, PAPER] });
     const sent = await story.waitForSent(3);
     await waitUntil(() => reply.status === "read");
-    await story.quiet();
+    await story.untilIdle();
     const failed = sent.at(-1)?.message_id;
     await query("update message set status = 'failed' where message_id = $1", failed);
     await query("update integration_link set status = 'failed' where message_id = $1", failed);
     chatwoot.retry(reply);
     const all = await story.waitForSent(4);
-    await story.quiet();
+    await story.untilIdle();
     expect(await story.sent()).toHaveLength(4);
     expect(all.at(-1)?.content).toMatchObject({ media_type: "document", file_name: "offer.pdf" });
   });
@@ -332,7 +332,7 @@ describe("an agent's Retry", () => {
       content: "⚠️ The network refused the message.",
       content_attributes: { in_reply_to: reply.id },
     });
-    await story.quiet();
+    await story.untilIdle();
     expect(await story.sent()).toHaveLength(1);
   });
 
@@ -375,7 +375,7 @@ describe("an agent's Retry", () => {
     chatwoot.retry(refused);
     await story.waitForSent(1);
     chatwoot.retry(refused);
-    await story.quiet();
+    await story.untilIdle();
     expect(await words()).toEqual(["not taken"]);
   });
 
@@ -408,7 +408,7 @@ test("a bot's replies appear in the inbox, and an agent who replies pauses the b
     await waitUntil(async () => (await query(paused, BIA_JID)).length > 0);
     await receive({ from: BIA, text: "thank you" });
     await story.waitForMessage(({ content }) => content === "thank you");
-    await story.quiet();
+    await story.untilIdle();
     expect(typebot.inputs()).toEqual(["Hello"]);
     expect(await words()).toEqual(["I take over"]);
   } finally {
@@ -450,7 +450,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     const { conversation } = await open();
     chatwoot.write(conversation.id, "from the old one");
     await story.waitForSent(1);
-    await story.quiet();
+    await story.untilIdle();
     const firstId = Math.min(...chatwoot.messages.map(({ id }) => id));
     const tokenOf = (url: string | null) => url?.split("/").at(-1);
     const oldToken = tokenOf(chatwoot.inbox.webhook_url);
@@ -481,7 +481,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     const reply = chatwoot.write(conversation.id, "before");
     await story.waitForSent(1);
     await waitUntil(() => reply.status === "read");
-    await story.quiet();
+    await story.untilIdle();
     const { webhook_url } = chatwoot.inbox;
     await story.remove();
     expect(chatwoot.inbox.webhook_url).toBe("");
@@ -493,7 +493,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     await chatwoot.repeat(reply, "message_updated");
     chatwoot.retry(missed);
     await story.waitForSent(2);
-    await story.quiet();
+    await story.untilIdle();
     expect(await words()).toEqual(["before", "meanwhile"]);
   });
 
@@ -507,7 +507,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     expect(chatwoot.inbox.webhook_url).toBe("");
     expect(await query("select 1 from integration where instance_id = $1", story.shop.id)).toEqual([]);
     await story.gateway.advance(600_000);
-    await story.quiet();
+    await story.untilIdle();
     expect(contents(conversation)).toEqual(["Hello"]);
   });
 
@@ -532,7 +532,7 @@ describe("Chatwoot settings that change while messages wait", () => {
     chatwoot.write(conversation.id, "by the second");
     const sent = "select content ->> 'text' as text from message where origin = 'inbox' and instance_id = $1";
     await waitUntil(async () => (await query(sent, second.id)).length > 0);
-    await story.quiet();
+    await story.untilIdle();
     expect(await query(sent, second.id)).toEqual([{ text: "by the second" }]);
     expect(await story.sent()).toEqual([]);
     await second.client.deleteIntegration(join);

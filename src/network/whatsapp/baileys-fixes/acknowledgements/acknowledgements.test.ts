@@ -55,9 +55,9 @@ describe("a story", () => {
       expect((await ledger()).receipts.filter(({ type }) => type === "retry")).toEqual([]);
       expect(listener.all("message")).toHaveLength(1);
       await eventually(() =>
-        expect(
-          [...credentials.letterList.values()].filter(({ body }) => body.includes("@broadcast")),
-        ).toEqual([]),
+        expect([...credentials.entries.values()].filter(({ body }) => body.includes("@broadcast"))).toEqual(
+          [],
+        ),
       );
     },
   );
