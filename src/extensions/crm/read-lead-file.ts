@@ -13,7 +13,7 @@ import { type IssueReason, type ValueIssue, valueIssue } from "../../platform/is
 import {
   type CsvRecord,
   type CsvTable,
-  describeCsvFault,
+  describeCsvProblem,
   describeMissingPhone,
   readCsvTable,
 } from "../../platform/text/csv-table.ts";
@@ -116,7 +116,7 @@ interface RowContext {
 }
 
 function readRow(record: CsvRecord, context: RowContext): LeadFileRow {
-  if (record.fault) return rejectRow(record, null, describeCsvFault(record.fault, context.table));
+  if (record.problem) return rejectRow(record, null, describeCsvProblem(record.problem, context.table));
   try {
     return toLead(record, context);
   } catch (error) {

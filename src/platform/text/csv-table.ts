@@ -9,7 +9,7 @@ import { findColumnMeanings, isPhoneName } from "./find-column-meanings.ts";
 import { findJoinedColumns, type JoinedColumn } from "./find-joined-columns.ts";
 import { findOtherFormat } from "./find-other-format.ts";
 import {
-  type CsvRecordFault,
+  type CsvRecordProblem,
   countOf,
   LONGEST_RECORD,
   MOST_COLUMNS,
@@ -32,7 +32,7 @@ interface CsvPlace {
 
 /** Has at most one cell for each column. */
 export type CsvRecord = CsvPlace &
-  ({ cells: string[]; fault?: never } | { cells?: never; fault: CsvRecordFault });
+  ({ cells: string[]; problem?: never } | { cells?: never; problem: CsvRecordProblem });
 
 /** What is not given is detected. */
 export interface CsvFormat {
@@ -101,7 +101,7 @@ export async function readCsvTable(
         const place = { line, text: cleanText(text.slice(0, SHOWN)) };
         const found = readCells(text, delimiter, own.length);
         yield typeof found === "string"
-          ? { ...place, fault: found }
+          ? { ...place, problem: found }
           : { ...place, cells: joinCells(found, joined, own.length) };
       }
     },
@@ -109,7 +109,7 @@ export async function readCsvTable(
 }
 
 /** A column alone has no separators: a comma is that of a float, or stands between two phones. */
-function readCells(text: string, delimiter: CsvDelimiter, most: number): string[] | CsvRecordFault {
+function readCells(text: string, delimiter: CsvDelimiter, most: number): string[] | CsvRecordProblem {
   const found = splitCsvRecord(text, delimiter, most, true);
   return found === "cells" && most === 1 && isSpoilt(text) ? [text] : found;
 }
@@ -175,7 +175,7 @@ async function readSample(
   delimiter: CsvDelimiter,
   from = 1,
 ): Promise<string[][]> {
-  const sample: (string[] | CsvRecordFault)[] = [];
+  const sample: (string[] | CsvRecordProblem)[] = [];
   for await (const { line, text } of readCsvTexts(bytes, encoding, delimiter)) {
     if (line >= from) sample.push(splitCsvRecord(text, delimiter, MOST_COLUMNS));
     if (sample.length === SAMPLED_RECORDS) break;
@@ -247,10 +247,11 @@ function joinCells(cells: readonly string[], joined: readonly JoinedColumn[], ow
   return all;
 }
 
-/** What is wrong with a record that has a fault. */
-export function describeCsvFault(fault: CsvRecordFault, { ownColumns: max }: CsvTable): ValueIssue {
-  if (fault === "quotes") return valueIssue("is not a line of CSV: check its quotation marks", "not_a_table");
-  if (fault === "length")
+/** The error of a record with a problem. */
+export function describeCsvProblem(problem: CsvRecordProblem, { ownColumns: max }: CsvTable): ValueIssue {
+  if (problem === "quotes")
+    return valueIssue("is not a line of CSV: check its quotation marks", "not_a_table");
+  if (problem === "length")
     return valueIssue(`is longer than ${LONGEST_RECORD} characters`, "too_long", { max: LONGEST_RECORD });
   return valueIssue(`has more cells than the first line, which has ${max}`, "too_many_cells", { max });
 }

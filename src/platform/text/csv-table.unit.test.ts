@@ -9,8 +9,8 @@ async function read(file: string | Uint8Array, format?: CsvFormat): Promise<stri
   const bytes = typeof file === "string" ? new TextEncoder().encode(file) : file;
   const table = await readCsvTable(bytes, format);
   const lines = [table.columns.join("|")];
-  for await (const { line, cells, fault } of table.records())
-    lines.push(`${line} ${cells ? cells.join("|") : `<${fault}>`}`);
+  for await (const { line, cells, problem } of table.records())
+    lines.push(`${line} ${cells ? cells.join("|") : `<${problem}>`}`);
   return lines;
 }
 

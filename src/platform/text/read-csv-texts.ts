@@ -12,7 +12,7 @@ const MOST_LINES = 2_000;
 const CHUNK_BYTES = 65_536;
 
 /** Why a record cannot be read. */
-export type CsvRecordFault = "quotes" | "cells" | "length";
+export type CsvRecordProblem = "quotes" | "cells" | "length";
 
 /** The records that are not empty. A quote that never closes, or not at the end of a cell, ends with its line. */
 export async function* readCsvTexts(
@@ -80,13 +80,13 @@ function* readLines(bytes: Uint8Array, encoding: CsvEncoding): Generator<string[
   }
 }
 
-/** The cells of a record, or why it has none. More cells than the most are a fault, or in `dropsEmpty` those with a text. */
+/** The cells of a record, or its problem. More cells than `most` are one; with `dropsEmpty`, only if they have a text. */
 export function splitCsvRecord(
   record: string,
   delimiter: string,
   most: number,
   dropsEmpty = false,
-): string[] | CsvRecordFault {
+): string[] | CsvRecordProblem {
   if (record.length > LONGEST_RECORD) return "length";
   const text = cleanText(record);
   const cells: string[] = [];

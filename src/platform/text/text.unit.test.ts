@@ -17,7 +17,7 @@ async function read(bytes: Uint8Array, format?: CsvFormat) {
 }
 
 const cellsOf = async (text: string) =>
-  (await read(new TextEncoder().encode(text))).records.map(({ cells, fault }) => cells ?? fault);
+  (await read(new TextEncoder().encode(text))).records.map(({ cells, problem }) => cells ?? problem);
 
 test("the separator and the encoding of a CSV file are detected", async () => {
   expect(await read(new TextEncoder().encode("\uFEFFphone;name\n1;Zoë\n"))).toEqual({

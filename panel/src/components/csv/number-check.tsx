@@ -16,7 +16,7 @@ type CheckedRecipients = Awaited<ReturnType<typeof gateway.checkRecipients>>["da
 export interface LocalProblem {
   line: number;
   value: string;
-  problem: "missing" | CsvFile["broken"][number]["fault"];
+  problem: "missing" | CsvFile["broken"][number]["problem"];
 }
 
 /** A number of a file or of a contact. */

@@ -1,7 +1,7 @@
 import type { CsvEncoding } from "../../../../src/platform/text/csv-decoder.ts";
 import { type CsvDelimiter, readCsvTable } from "../../../../src/platform/text/csv-table.ts";
 import { findOtherFormat } from "../../../../src/platform/text/find-other-format.ts";
-import type { CsvRecordFault } from "../../../../src/platform/text/read-csv-texts.ts";
+import type { CsvRecordProblem } from "../../../../src/platform/text/read-csv-texts.ts";
 
 export interface CsvChoice {
   /** "" detects it. */
@@ -21,7 +21,7 @@ export interface CsvFile {
   name: string;
   columns: readonly string[];
   rows: readonly CsvRow[];
-  broken: readonly { line: number; text: string; fault: CsvRecordFault }[];
+  broken: readonly { line: number; text: string; problem: CsvRecordProblem }[];
   delimiter: CsvDelimiter;
   encoding: CsvEncoding;
   hasHead: boolean;
@@ -52,10 +52,10 @@ export async function readCsv(file: File, choice: CsvChoice, maxRows: number): P
     throw new CsvError("too_many_columns");
   });
   const rows: CsvRow[] = [];
-  const broken: { line: number; text: string; fault: CsvRecordFault }[] = [];
-  for await (const { line, text, cells, fault } of table.records()) {
+  const broken: { line: number; text: string; problem: CsvRecordProblem }[] = [];
+  for await (const { line, text, cells, problem } of table.records()) {
     if (rows.length + broken.length === maxRows) throw new CsvError("too_many_rows");
-    if (fault) broken.push({ line, text, fault });
+    if (problem) broken.push({ line, text, problem });
     else rows.push({ line, cells: cells.map((cell) => cell.trim()) });
   }
   if (rows.length + broken.length === 0) throw new CsvError("empty");

@@ -59,10 +59,10 @@ export function createLineFinder(csv: CsvFile, targets: readonly string[]): (lin
 
 /** The numbers of a file, and its lines without a number or contact. */
 export function pickNumbers({ rows, broken }: CsvFile, targets: readonly string[]) {
-  const problems: LocalProblem[] = broken.map(({ line, text, fault }) => ({
+  const problems: LocalProblem[] = broken.map(({ line, text, problem }) => ({
     line,
     value: text,
-    problem: fault,
+    problem,
   }));
   const numbers: CheckedNumber[] = [];
   for (const { line, cells } of rows) {

@@ -188,10 +188,10 @@ function ImportResult({ result, csv, targets, onConfirm }: ImportResultProps) {
   const { created, updated, unchanged, invalid, invalid_count, warnings, warning_count } = result;
   const lineOf = createLineFinder(csv, targets);
   const problems = [
-    ...csv.broken.map(({ line, text, fault }) => ({
+    ...csv.broken.map(({ line, text, problem }) => ({
       line,
       value: text,
-      text: t(`csv.problemHelp.${fault}`),
+      text: t(`csv.problemHelp.${problem}`),
     })),
     ...invalid.map(({ line, value, field, code, params, reason }) => {
       const shown = params.line === undefined ? params : { ...params, line: lineOf(Number(params.line)) };

@@ -8,7 +8,7 @@ import { GatewayError, invalidField, reasonOf } from "../../../platform/gateway-
 import { refuseDifferentAddresses } from "../../../platform/http/input/refuse-different-addresses.ts";
 import { type IssueReason, type ValueIssue, valueIssue } from "../../../platform/issue-codes.ts";
 import { withCountry } from "../../../platform/phone/with-country.ts";
-import { describeCsvFault, describeMissingPhone, readCsvTable } from "../../../platform/text/csv-table.ts";
+import { describeCsvProblem, describeMissingPhone, readCsvTable } from "../../../platform/text/csv-table.ts";
 import {
   findColumnMeanings,
   findOtherVariables,
@@ -151,9 +151,9 @@ export async function* readRecipientCsv(
     throw invalidField("file", `has more than ${MAX_RECIPIENTS} rows`, "too_many", { max: MAX_RECIPIENTS });
   const names = findVariableNames(table.columns);
   let rows: ParsedRecipient[] = [];
-  for await (const { line, text: value, cells, fault } of table.records()) {
-    const read = fault
-      ? refuse(value, describeCsvFault(fault, table))
+  for await (const { line, text: value, cells, problem } of table.records()) {
+    const read = problem
+      ? refuse(value, describeCsvProblem(problem, table))
       : readNumber((cells[phoneAt] ?? "").trim(), toRowVariables(table.columns, names, cells), line, options);
     rows.push(
       "reason" in read ? { ...read, value, reason: `line ${line}: ${read.reason}` } : { ...read, line },

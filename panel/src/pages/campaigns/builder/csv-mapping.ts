@@ -36,10 +36,10 @@ export function pickFromCsv(
   { columns, rows, broken }: CsvFile,
   { phone, variables }: CsvMapping,
 ): { recipients: readonly PickedRecipient[]; problems: readonly LocalProblem[] } {
-  const problems: LocalProblem[] = broken.map(({ line, text, fault }) => ({
+  const problems: LocalProblem[] = broken.map(({ line, text, problem }) => ({
     line,
     value: text,
-    problem: fault,
+    problem,
   }));
   if (phone === undefined) return { recipients: [], problems };
   const recipients: PickedRecipient[] = [];
