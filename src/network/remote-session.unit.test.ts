@@ -13,7 +13,7 @@ import { SESSION_OPERATIONS } from "./session-operations.ts";
 
 const BIA = "5511999990001@s.whatsapp.net" as Jid;
 
-/** A session of another process: operations go over as JSON does. */
+/** A session in another process, which receives operations as JSON. */
 function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSession> {
   return createRemoteSession(
     7,
@@ -27,7 +27,7 @@ function remoteOf(parts: Partial<Session>): ReturnType<typeof createRemoteSessio
   );
 }
 
-/** A session that returns the name and the arguments of each operation. */
+/** A session that returns each operation's name and arguments. */
 function echoing(): Partial<Session> {
   const echo =
     (name: string) =>

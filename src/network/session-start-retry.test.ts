@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.stop());
 
-/** The reported faults, without their texts. */
+/** Codes of the reported failures. */
 const codes = ({ events }: RecordingSession) =>
   events.map((event) => (event.type === "disconnected" ? `${event.reason} ${event.will_retry}` : event.type));
 
@@ -44,7 +44,7 @@ describe("a session for which Baileys cannot be loaded", () => {
     const [first] = listener.all("disconnected");
     expect(first?.detail).toContain("`waygate doctor`");
     expect(first?.detail).toContain(`Try 1 of ${startAttempts}`);
-    // Users see the text, so it must contain nothing about the machine.
+    // Users see the text, so it must not describe the machine.
     expect(JSON.stringify(listener.events)).not.toContain("AsyncLocalStorage");
     isBroken = false;
     listener.session.connect();

@@ -4,7 +4,7 @@ import { SESSION_START_TIMING, SessionStartRetry } from "./session-start-retry.t
 
 interface Started {
   retry: SessionStartRetry;
-  /** Reports that may be lost, and reports that are repeated until they are stored. */
+  /** Reports that may be lost, and reports that repeat until they are stored. */
   reported: NetworkEvent[];
   stored: NetworkEvent[];
   warned: { fields: object; message: string }[];

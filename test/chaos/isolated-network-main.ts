@@ -9,8 +9,8 @@ import { insideF13, insideF14 } from "./rows/f13-redirects.ts";
 // `unshare --net --mount node isolated-network-main.js <row> <seed> <round>`: runs one round and prints its figures as JSON.
 const [id, seed = "", number] = process.argv.slice(2);
 const row: ChaosRow | undefined = [insideF12, insideF13, insideF14].find((one) => one.id === id);
-if (!row) throw new Error(`no row ${id} runs in a sealed network`);
-const { path, remove } = await makeScratchDir("waygate-sealed-");
+if (!row) throw new Error(`no row ${id} runs in an isolated network`);
+const { path, remove } = await makeScratchDir("waygate-isolated-");
 assignAddresses(path);
 const postgres = await startTestPostgres();
 try {

@@ -205,10 +205,10 @@ describe("the ledger of the sandbox", () => {
     thief.session.connect();
     await thief.waitForEvent("connected");
     const { id, result } = send(me, to("1234"));
-    // The news of the other session may come after the request was sent; its response is then not known.
+    // The other session's event may arrive after the request was sent, whose response is then unknown.
     expect(["not_sent", "unknown"]).toContain((await result).outcome);
     const [row] = await ledger(`outcome from sandbox.ledger where message_id = '${id}'`);
-    // It may have received the end of its session before it sent anything.
+    // Its session may end before it sends anything.
     expect([undefined, "closed"]).toContain(row?.outcome);
     expect(await ledger("from sandbox.message")).toEqual([]);
   });
@@ -246,7 +246,7 @@ describe("several processes on the sandbox network", () => {
 
   it("continue when the database has cut every connection", async () => {
     const me = await network.pair("5511977773000");
-    // The connection that cuts the others goes last, and its error is caught.
+    // The connection that ends the others goes last, and its error is caught.
     const all = "from pg_stat_activity where datname = current_database()";
     const others = `select pg_terminate_backend(pid, 60000) ${all} and pid <> pg_backend_pid()`;
     await network.pool.query(others);

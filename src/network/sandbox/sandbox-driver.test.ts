@@ -74,7 +74,7 @@ function phoneOn(control: SandboxControl, pair: (phone: string) => Promise<Recor
   };
 }
 
-// The contact is a session of its own, so that the suite also shows two instances writing to each other.
+// The contact is a session too, so the suite also tests two instances writing to each other.
 function contactOn({ session, events }: RecordingSession, control: SandboxControl): ContactControls {
   const chat = phoneJid(PHONE);
   const target = (id: MessageId, from_me: boolean) => ({ chat, id, from_me });

@@ -2,7 +2,7 @@ import { AsyncLocalStorage, executionAsyncResource } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import { patchAsyncLocalStorage, withPooledStorages } from "./patch-async-local-storage.ts";
 
-/** The entries that all storages in use have written into the current resource. */
+/** Number of entries that all storages have written into the current async resource. */
 const countEntries = () => Object.getOwnPropertySymbols(executionAsyncResource()).length;
 
 describe("the AsyncLocalStorage patch", () => {

@@ -43,7 +43,7 @@ const versionOf = async (url = running.url) => {
 };
 const isFetched = (revision: number, url?: string) =>
   waitUntil(async () => (await versionOf(url))?.version === `2.3000.${revision}`);
-/** The versions with which sessions logged in, in order, since the minimum was raised. */
+/** Versions of all logins since the minimum was raised, in order. */
 const logins = async () =>
   (await network.control.ledger()).sockets
     .filter(({ opened_at }) => opened_at > raisedAt)
@@ -67,7 +67,7 @@ async function pair(): Promise<TestInstance> {
   return instance;
 }
 
-/** Moves the clock of the searches forward by this time. */
+/** Advances the clock of the version search. */
 async function later(ms: number): Promise<void> {
   const by = sql`${ms}::float8 * interval '1 millisecond'`;
   const { db } = running.database;
@@ -76,7 +76,7 @@ async function later(ms: number): Promise<void> {
       changed_at = changed_at - ${by}, requested_at = requested_at - ${by}`.execute(db);
 }
 
-/** Waits until the run of the schedule has ended, and its reconnects have started. */
+/** Waits until the scheduled run has ended and started its reconnects. */
 const searchIsOver = () =>
   waitUntil(async () => {
     const { rows } = await running.database.pool.query(
@@ -85,7 +85,7 @@ const searchIsOver = () =>
     return rows.length === 1;
   });
 
-/** The network rejects every older client, and ends open connections. */
+/** Rejects all older clients and ends open connections. */
 async function raiseFloor(revision: number, { phone }: TestInstance): Promise<void> {
   await network.control.settings({ oldestRevision: revision });
   raisedAt = Date.now();

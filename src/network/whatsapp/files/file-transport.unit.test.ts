@@ -23,7 +23,7 @@ let folder: string;
 let distrust: () => void;
 let files: Server;
 let hostile: Server;
-/** Connections, also those without a request. */
+/** All connections, including those without a request. */
 let hits = 0;
 let httpProxy: ProxyServer;
 let socksProxy: ProxyServer;
@@ -81,7 +81,7 @@ const open = (options: SessionTransportOptions = {}, egress: SessionEgress = {})
     new MediaHosts({ networkUrl: "ws://127.0.0.1:1/", named: () => hostOf(files) }),
   );
 
-/** Directly, through the gateway's own proxy, and through one of the session. */
+/** Directly, through the gateway's own proxy, and through a session's proxy. */
 const TRANSPORTS: [string, () => SessionTransport][] = [
   ["straight", () => open()],
   ["through the gateway's proxy", () => open({}, { proxy: `http://127.0.0.1:${httpProxy.port}` })],
@@ -89,7 +89,7 @@ const TRANSPORTS: [string, () => SessionTransport][] = [
   ["through the session's SOCKS proxy", () => open({ proxy: `socks5://127.0.0.1:${socksProxy.port}` })],
 ];
 
-/** The three ways of file transfer: the gateway's downloads, and Baileys' downloads and uploads. */
+/** The three kinds of transfers: the gateway's downloads, and Baileys' downloads and uploads. */
 const fetchOurs = async (transport: SessionTransport, host: string, path: string) => {
   const { status, body } = await transport.fetchFile(new URL(`https://${host}${path}`));
   for await (const _ of body);

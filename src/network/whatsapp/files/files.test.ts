@@ -17,7 +17,7 @@ afterAll(() => stage.stop());
 
 const countReceipts = async () => (await stage.control.stanzas(stage.phone.number)).receipt ?? 0;
 
-/** Waits for the message's own receipt too, so that the next one is about its file. */
+/** Also waits for the receipt, so that the next one is about the file. */
 async function receive(bytes: Uint8Array): Promise<Record<string, unknown>> {
   const file = {
     kind: "media",

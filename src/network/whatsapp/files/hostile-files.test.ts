@@ -8,14 +8,14 @@ import { newMessageId } from "../../jid.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;
-/** A server to which only a client connects that followed the sender's address. */
+/** A server that is reached only by following the sender's address. */
 let hostile: Server;
 let host: string;
 let hits = 0;
 /** Names that were resolved. */
 const names: string[] = [];
 
-/** Like a policy that allows everything: only the name itself can stop a connection. */
+/** A policy that allows everything: only the name can stop a connection. */
 const lookup: LookupFunction = (name, options, callback) => {
   names.push(name);
   if (options.all) callback(null, [{ address: "127.0.0.1", family: 4 }]);
@@ -68,7 +68,7 @@ async function receive(message: Record<string, unknown>): Promise<MediaContent> 
   return (await listener.message(id as MessageId)).content as MediaContent;
 }
 
-/** Neither the sender's address nor the address in the phone's new upload is followed. */
+/** Neither the sender's address nor that of the phone's new upload is followed. */
 async function expectUnfetched({ ref }: MediaContent): Promise<void> {
   const end = await listener.session.downloadMedia?.(ref, () => {}).catch(() => "failed");
   expect(["gone", "failed"]).toContain(end);
@@ -83,7 +83,7 @@ const FIELDS = [
   "ptvMessage",
 ];
 
-/** Values that a sender can put in place of a path; `host` stands for the hostile server. */
+/** Values that a sender can use as a path; `host` is the hostile server. */
 const PATHS: [string, (host: string) => string][] = [
   ["an end of another name", () => ".attacker.example/x"],
   ["an end of another name with a port", (at) => `.attacker.example:${at.split(":")[1]}/x`],
@@ -150,7 +150,7 @@ describe("a file that Baileys fetches by itself", () => {
   const chats = (id: string) => [
     { chat: stage.contact.number, messages: [{ id, text: "Before", at: Date.now() - 1_000 }] },
   ];
-  /** Waits until everything that arrived before has been handled. */
+  /** Waits until everything received before is handled. */
   const resolved = async () => {
     await listener.message(await stage.contact.sendMessage({ kind: "text", text: "next" }));
     await eventually(async () => expect(await stage.control.waiting(stage.phone.number)).toBe(0));

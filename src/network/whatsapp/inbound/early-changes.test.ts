@@ -7,7 +7,7 @@ import { newMessageId } from "../../jid.ts";
 let stage: WhatsAppStage;
 let listener: RecordingSession;
 let credentials: ReturnType<typeof storeInMemory>;
-/** The changes look up their message behind it. */
+/** Delays the change's lookup of its message. */
 let gate: ReturnType<typeof createGate>;
 
 const open = () => stage.open({}, { credentials, findOriginal: () => gate.opened.then(() => undefined) });

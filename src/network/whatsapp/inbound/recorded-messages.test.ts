@@ -77,7 +77,7 @@ describe("a message that the gateway records with the pairing", () => {
     await stage.contact.markRead(sent);
     const other = await stage.control.addPerson();
     await stage.control.call(other.phone, stage.phone.number);
-    // The network sent it after the receipt.
+    // The network sends it after the receipt.
     await listener.waitForEvent("call_received");
     expect([statuses(), await receiptOf(id)]).toEqual([["delivered"], undefined]);
     gate.open();

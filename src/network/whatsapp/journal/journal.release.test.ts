@@ -17,14 +17,14 @@ const ROUNDS = process.env.WAYGATE_PROOF === "full" ? 57 : 12;
 const POINTS = ["before", "after", "receipt", "handler-before", "handler-after", "receipt-lost"] as const;
 type Point = (typeof POINTS)[number];
 /**
- * Of a gateway that records messages in the commit of their Signal session state. It may die before the receipt that
- * gets lost; the network then loses one of the next round. By the third round our phone's own messages are handled.
+ * Points of a gateway that records messages in the commit of their Signal session state. It may die before the lost
+ * receipt; the network then loses one of the next round. By the third round the phone's own messages are handled.
  */
 const RECORDING_POINTS: readonly Point[] = ["before", "after", "receipt-lost", "receipt"];
-/** Such a gateway cannot record the messages of every so many commits, and reports them from the journal. */
+/** Every so many commits it cannot record the messages, and reports them from the journal. */
 const UNRECORDED_EVERY = 5;
 
-/** A gateway whose process can be killed at any point: only stored data survives. */
+/** A gateway whose process can be killed at any point. Only stored data survive. */
 class Gateway {
   readonly stage: WhatsAppStage;
   readonly credentials: MemoryCredentials = storeInMemory();
@@ -34,7 +34,7 @@ class Gateway {
   readonly points: readonly Point[];
   refused = 0;
   kills = 0;
-  /** Commits with messages. */
+  /** Number of commits with messages. */
   recordings = 0;
   session: Session | undefined;
   #driver: WhatsAppDriver | undefined;
@@ -109,7 +109,7 @@ class Gateway {
     });
   }
 
-  /** From now on, dies at the nth pass of a point, and restarts at once. */
+  /** Dies at the nth pass of the point, and restarts at once. */
   async killAt(point: Point, nth: number): Promise<void> {
     if (point === "receipt-lost") {
       await this.stage.control.fault({ fault: "receipt_lost", phone: this.stage.phone.number });
@@ -130,7 +130,7 @@ class Gateway {
     this.start();
   }
 
-  /** In the order in which they were stored. */
+  /** Texts by chat in the order of storage. */
   textsPerChat(): Map<string, string[]> {
     const texts = new Map<string, string[]>();
     for (const [key, { text }] of this.log) {
@@ -142,7 +142,7 @@ class Gateway {
 
   async #reach(point: Point): Promise<void> {
     if (this.#kill?.point === "receipt" && point === "after" && --this.#kill.left === 0) {
-      // The receipt is sent in the event-loop turns after the commit.
+      // The receipt is sent in the turns after the commit.
       setImmediate(() => this.kill());
     }
     if (this.#kill?.point !== point || --this.#kill.left > 0) return;
@@ -165,7 +165,7 @@ class Gateway {
   }
 }
 
-/** Every message was decrypted at its first attempt, and the kills left some that the network had to send again. */
+/** Expects that every message was decrypted at its first attempt, and that the kills made the network repeat some. */
 async function expectCleanKills({ stage, log, kills }: Gateway): Promise<void> {
   expect([...log.values()].filter(({ unreadable }) => unreadable)).toEqual([]);
   const { deliveries } = await stage.control.ledger();
@@ -176,7 +176,7 @@ async function expectCleanKills({ stage, log, kills }: Gateway): Promise<void> {
   expect(own.filter((one) => one.sent > 1).length).toBeGreaterThan(ROUNDS / 3);
 }
 
-/** Numbers that look random and are the same in each run. */
+/** Pseudo-random numbers, the same in each run. */
 function sequence(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -348,7 +348,7 @@ describe("messages to the network", () => {
     };
     const sends = sendAll();
     await eventually(() => expect(commits).toBeGreaterThan(0));
-    // The server handles a connection in order: a message that left before this query has arrived.
+    // The server handles a connection in order, so a message sent before this query has arrived.
     await gateway.session?.contacts?.blocked();
     expect(await Promise.all(sends.map(({ id }) => stage.countDeliveries(id)))).toEqual(
       identities.map(() => 0),
@@ -369,7 +369,7 @@ describe("a session that both contacts establish at once", () => {
     for (let round = 0; round < 3; round++) {
       gateway.kill();
       await gateway.online();
-      // As after a long time: the contact's devices are queried, and a new conversation begins.
+      // As after a long time: the contact's devices are queried, and a new session begins.
       for (const name of gateway.credentials.texts.keys()) {
         if (name.startsWith("devices ")) gateway.credentials.texts.delete(name);
       }
@@ -399,7 +399,7 @@ describe("first conversations that both contacts start at the same moment", () =
     const identities = await Promise.all(Array.from({ length: 6 }, () => control.addPerson()));
     const early = Array.from({ length: 4 }, (_, i) => `early ${i}`);
     const rounds = Array.from({ length: 8 }, (_, i) => i);
-    // Messages in the network's queue were sent before the gateway's own, and are read after it.
+    // Queued messages were sent before the gateway's own, and are read after it.
     gateway.stop();
     for (const person of identities)
       for (const text of early) await control.sendMessage(person.phone, phone.number, text);

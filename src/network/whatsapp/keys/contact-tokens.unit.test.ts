@@ -28,7 +28,7 @@ const given = {
   ],
 };
 
-/** The tokens of an account that knows nobody; `respond` is the network. */
+/** The tokens of an account without contacts; `respond` simulates the network. */
 function createStory(respond: () => Promise<unknown>) {
   const stored: Record<string, StoredTokens> = {};
   const ws = { isOpen: true };
@@ -37,7 +37,7 @@ function createStory(respond: () => Promise<unknown>) {
   const cache = {
     get: (key: string) => trades.get(key),
     set: (key: string, trade: unknown) => {
-      // A second entry would live longer than the first.
+      // A second entry would outlive the first.
       expect(trades.has(key)).toBe(false);
       trades.set(key, trade);
     },

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 afterEach(() => stage.stop());
 
-/** As after a week, or not. */
+/** Restarts, as after a week if `isDue`. */
 async function restart({ isDue }: { isDue: boolean }): Promise<void> {
   stage.abandon(listener);
   const { credentials } = listener;
@@ -35,7 +35,7 @@ const storedKey = async () =>
 const rotatedTo = (id: number) =>
   eventually(async () => expect([(await storedKey()).keyId, await keyOnNetwork()]).toEqual([id, id]));
 
-/** A stranger takes the keys that the network has now; the returned function writes under them. */
+/** A new contact fetches the current keys. The returned function writes with them. */
 async function meet(): Promise<() => Promise<void>> {
   const { phone } = await stage.control.addPerson();
   await stage.control.meet(phone, me);

@@ -124,7 +124,7 @@ describe("contacts", () => {
     }
     expect(contacts().filter(({ push_name }) => push_name === "Ana")).toHaveLength(1);
     const kinds = Object.keys(await stage.control.stanzas(stage.phone.number));
-    // Of the first login.
+    // Queries of the first login.
     const isAboutSettings = (kind: string) => kind === "iq:w:sync:app:state";
     expect(kinds.filter((kind) => kind.startsWith("iq") && !isAboutSettings(kind))).toEqual([]);
   });

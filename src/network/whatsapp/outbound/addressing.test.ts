@@ -24,7 +24,7 @@ interface Account {
   session: Required<Session>;
 }
 
-/** A linked account whose phone has sent everything that a new device gets. */
+/** A linked account whose first sync is complete. */
 async function link(options: NewServerPerson, scan: { forge?: "props" } = {}): Promise<Account> {
   const me = await stage.control.addPerson(options);
   const listener = stage.open({}, { findSent: async () => text("again") });
@@ -49,7 +49,7 @@ const send = (
   id = newMessageId(),
 ): Promise<SendResult> => session.send(to.jid as Jid, content, { id });
 
-/** Where the account's messages went, and what the network said. */
+/** Addresses and acks of the account's messages. */
 async function arrivals({ me }: Account) {
   const { arrivals } = await stage.control.ledger();
   return arrivals.filter(({ phone }) => phone === me.phone).map(({ to, ack }) => ({ to, ack }));
@@ -349,7 +349,7 @@ describe("a first message to a person", () => {
     return arrivals.filter(({ phone }) => phone === me.phone).map(({ token, ack }) => [token, ack]);
   };
   const stranger = () => stage.control.addPerson({});
-  /** Waits until the account has this salt; undefined: none. */
+  /** Waits until the account has this salt, or none. */
   const knows = ({ listener }: Account, expected: Uint8Array | undefined) =>
     eventually(async () => {
       const stored = parseCredentials((await listener.credentials.load()) ?? new Uint8Array());
@@ -397,7 +397,7 @@ describe("a first message to a person", () => {
       code: "SEND_FAILED",
       reason: expect.stringContaining("(463)"),
     });
-    // At the LID, and once at the number.
+    // To the LID, and once to the number.
     expect(await tokens(account)).toEqual(Array(2).fill([undefined, 463]));
   });
 

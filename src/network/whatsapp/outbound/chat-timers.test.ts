@@ -16,7 +16,7 @@ let me: string;
 let newChats: Jid[];
 let secrets: Map<string, string | undefined>;
 
-// The stage fails at its end if a phone would say of any message that it will not disappear.
+// The stage fails at its end if a phone would warn that a message will not disappear.
 beforeEach(async () => {
   stage = await startWhatsAppStage();
   const sent = new Map<string, Content>();
@@ -58,7 +58,7 @@ async function send(to: Jid, content: Content): Promise<MessageId> {
 
 const text = (words: string): Content => ({ kind: "text", text: words });
 
-/** The timer that a message states on the phone of its recipient. */
+/** The timer in a message on its recipient's phone. */
 const timerOf = (phone: string, id: MessageId) =>
   eventually(async () => {
     const message = (await stage.control.message(phone, id)) ?? expect.fail("not yet");
@@ -187,7 +187,7 @@ it.each(["before", "after"])(
     if (when === "after") await control.setDefaultTimer(me, DAY, now);
     await eventually(async () => expect(await control.waiting(me)).toBe(0));
     const bia = await control.addPerson();
-    // The phone of a new contact takes the timer from the first message.
+    // A new contact's phone takes the timer from the first message.
     await control.setTimer(bia.phone, me, DAY, { silently: true, at: now });
     await listener.message((await control.sendMessage(ana.phone, me, "Hi")) as MessageId);
     for (const word of ["A", "B"]) {

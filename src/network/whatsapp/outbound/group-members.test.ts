@@ -11,7 +11,7 @@ let stage: WhatsAppStage;
 let listener: RecordingSession;
 let ana: PersonInfo;
 let me: PersonInfo;
-/** The messages that the gateway has sent, for recipients that request them again. */
+/** Sent messages, for recipients that request them again. */
 const sent = new Map<string, Content>();
 
 beforeAll(async () => {

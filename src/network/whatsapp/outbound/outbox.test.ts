@@ -44,7 +44,7 @@ describe("a send", () => {
     await send(listener, "third");
     await listener.waitForEvent("message_status", 3);
     const stanzas = Object.entries(await stage.control.stanzas(stage.phone.number));
-    // The settings of the account belong to the first login, and may still be in transit.
+    // Settings belong to the first login and may still be in transit.
     const isForIt = (kind: string) => !kind.startsWith("ack") && kind !== "iq:w:sync:app:state";
     expect(stanzas.filter(([kind]) => isForIt(kind))).toEqual([["message", 1]]);
   });

@@ -5,7 +5,7 @@ import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsap
 import type { Content, Jid, MessageId } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
 
-/** Whether Baileys adds its token to a secret depends on the length of the padding, which is chosen by chance. */
+/** Baileys adds its token to a secret depending on the random length of the padding. */
 const TIMES = 16;
 
 let stage: WhatsAppStage;
@@ -48,7 +48,7 @@ const KINDS: [string, Content][] = [
   ["a contact", { kind: "contact", name: "Ana", phone: "5511999990001" }],
 ];
 
-/** What recipients encrypt under, when they react or comment in an announcement group. */
+/** The secret with which recipients encrypt reactions and comments in an announcement group. */
 async function secretOf(id: MessageId): Promise<Buffer> {
   return eventually(async () => {
     const message = await stage.control.message(stage.contact.number, id);

@@ -215,7 +215,7 @@ describe("a pairing code", () => {
   });
 
   it("that the phone accepted silently ends with that reason when its time is over", async () => {
-    // Longer again where the code is entered after its end.
+    // Longer if the code was entered after its end.
     for (let codeMs = 1_500; codeMs < 60_000; codeMs *= 3) {
       await stage.control.fault({ fault: "consent_held" });
       const { listener, code } = ask({ timing: { consentMs: 100, codeMs } });

@@ -19,7 +19,7 @@ afterEach(() => stage.stop());
 interface Showing {
   listener: RecordingSession;
   store: MemoryCredentials;
-  /** The text of the QR code with this number. */
+  /** The nth QR code. */
   qr(nth: number): Promise<ReturnType<typeof parseQr> & { text: string; reason: string; attempt: number }>;
 }
 
@@ -53,7 +53,7 @@ function acked(id: string): Promise<Record<string, string>> {
   });
 }
 
-/** Resolves when everything that clients have sent has arrived, which a later ping shows. */
+/** Resolves when everything sent by clients has arrived, shown by a later ping. */
 async function hasArrived(): Promise<void> {
   const pings = async () =>
     (await stage.control.registrationStanzas()).filter(({ attrs }) => attrs.xmlns === "w:p").length;

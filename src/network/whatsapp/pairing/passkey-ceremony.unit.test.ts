@@ -11,7 +11,7 @@ import { KeyedMutex } from "../stanzas/keyed-mutex.ts";
 import { PasskeyCeremony, type PasskeyFailure } from "./passkey-ceremony.ts";
 import { QueryRejectedError } from "./registration-stream.ts";
 
-/** A ceremony whose stanzas go to the phone directly, so that each can be changed in transit. */
+/** A ceremony that exchanges stanzas with the phone directly, so that a test can change each. */
 class Rehearsal {
   readonly person = new ServerPerson("5511999990001", "123", { name: "Shop", opaque: false });
   readonly unhandled: string[] = [];
@@ -60,19 +60,19 @@ class Rehearsal {
     });
   }
 
-  /** The phone has scanned the QR code. */
+  /** Scans the QR code. */
   scan(demand: PasskeyDemand = {}): Promise<number> {
     const device = this.ceremonies.begin(this.person, this.#candidate, this.secrets[0] as Buffer, demand);
     device.catch(() => {});
     return device;
   }
 
-  /** WhatsApp sends its request once more, as it does without an acknowledgement. */
+  /** Repeats WhatsApp's request, as without an acknowledgement. */
   ask(): void {
     this.ceremonies.ask(this.#candidate);
   }
 
-  /** WhatsApp sends another request, without another scan. */
+  /** Sends another request without another scan. */
   demand(options: Record<string, unknown> | string): Promise<void> {
     const text = typeof options === "string" ? options : JSON.stringify(options);
     const content = [{ tag: "passkey_request_options", attrs: {}, content: Buffer.from(text) }];
@@ -191,7 +191,7 @@ describe("a passkey ceremony", () => {
       await expect.poll(() => rehearsal.failures).toMatchObject([{ failure: "passkey_failed" }]);
       expect(rehearsal.linked).toEqual([]);
       expect(rehearsal.ceremony.isActive).toBe(false);
-      // The nonce is revealed to a key of the right form only.
+      // The nonce is revealed only to a valid key.
       const code = rehearsal.ceremonies.codeOf(rehearsal.person);
       expect(code === undefined).toBe(response !== "weak_key");
     },

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage.stop());
 
-/** A session whose QR was scanned by a phone that wants its passkey; `linked` resolves with the device. */
+/** A session whose QR code a phone with a passkey has scanned; `linked` resolves with the device. */
 async function scanned(
   demand: PasskeyDemand = {},
   timing: Partial<WhatsAppTiming> = {},

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MessageOrder } from "./message-order.ts";
 
-/** Messages that are handled until the test ends them; both are recorded. */
+/** Messages whose handling the test ends; starts and ends are recorded. */
 class Handled {
   readonly order = new MessageOrder();
   readonly log: string[] = [];
@@ -31,7 +31,7 @@ class Handled {
   }
 }
 
-/** All that can happen without an end has happened. */
+/** Everything possible without an end has happened. */
 const settled = () => new Promise((done) => setImmediate(done));
 
 describe("the messages of one connection", () => {

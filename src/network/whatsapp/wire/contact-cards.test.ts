@@ -20,7 +20,7 @@ describe("a contact card of 224 KB", () => {
   const says = (vcard: string): Content => ({ kind: "contact", name: "", phone: "", vcard });
   const fill = (unit: string) => unit.repeat(Math.ceil((224 * 1024) / unit.length));
 
-  // The previous pattern took more than 10 s for each; `read-vcard.unit.test.ts` holds its cost.
+  // The previous pattern took more than 10 s for each; `read-vcard.unit.test.ts` tests its cost.
   it("full of one unit does not end the session", async () => {
     for (const unit of ["TEL\n", "FN\n", "item1.", "waid=", "TEL;waid=1:\n"]) {
       const message = await listener.message(await stage.contact.sendMessage(says(fill(unit))));

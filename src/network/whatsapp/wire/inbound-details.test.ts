@@ -168,7 +168,7 @@ describe("an inbound message with details", () => {
 const namesOf = (values: object): string[] =>
   Object.keys(values).filter((name) => Number.isNaN(Number(name)) && name !== "toJSON");
 
-/** What is read of parts of the network's proto that have no table, and what is known and ignored. */
+/** Fields of proto messages without a table: those read, and those known and ignored. */
 const DECIDED: Record<string, [proto: object, read: string[], ignored: string[]]> = {
   SecretEncType: [
     proto.Message.SecretEncryptedMessage.SecretEncType,
@@ -238,7 +238,7 @@ it.each(Object.entries(DECIDED))(
   },
 );
 
-/** A text in which the sender has written `words`, by the field that it is in. */
+/** A text of the sender, by field. */
 const words = "words";
 const note = { noteMessage: { conversation: words } };
 const poll = { name: words, options: [{ optionName: "a" }] };
@@ -289,7 +289,7 @@ const varint = (value: number): Buffer =>
     : Buffer.concat([Buffer.from([(value % 128) + 128]), varint(Math.floor(value / 128))]);
 const wrapped = part(1, proto.Message.encode(inside).finish());
 
-/** Payloads with the fields that Baileys does not know, by number. */
+/** Payloads with fields that Baileys does not know, by number. */
 const LATER: Record<number, Uint8Array> = {
   115: proto.Message.PollResultSnapshotMessage.encode(results).finish(),
   116: wrapped,
@@ -314,7 +314,7 @@ describe("each field of the network's message", () => {
   const say = (content: SentContent) =>
     stage.control.sendMessage(stage.contact.number, stage.phone.number, content);
 
-  /** What the gateway reports of each message, in short; `nothing` if it reports none. */
+  /** A summary of the gateway's report of each message; `nothing` without one. */
   async function reported(contents: Record<string, SentContent>): Promise<Record<string, string>> {
     const sent = new Map<string, string>();
     for (const [name, content] of Object.entries(contents)) {
@@ -333,7 +333,7 @@ describe("each field of the network's message", () => {
   const names = Object.keys(MESSAGE_FIELDS) as Field[];
   const later = new Map<Field, number>([...LATER_FIELDS].map(([number, [name]]) => [name, number]));
 
-  /** A message with this field alone. */
+  /** A message with only this field. */
   function messageWith(name: Field, value: unknown, bytes: Uint8Array = Buffer.alloc(0)): SentContent {
     const number = later.get(name);
     if (number !== undefined) return { kind: "payload", bytes: part(number, bytes) };

@@ -16,7 +16,7 @@ beforeAll(async () => {
 
 afterAll(() => stage.stop());
 
-/** The content of a reply that quotes it, as the contact's phone receives it. */
+/** The content of a quoting reply on the contact's phone. */
 async function quoteOnTheWire(content: Content, more: Partial<QuotedMessage> = {}) {
   const id = newMessageId();
   const quoted = { id: newMessageId(), from_me: false, ...quoteContent(content), ...more };

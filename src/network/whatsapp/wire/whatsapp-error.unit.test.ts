@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { toFailedResult } from "../operations/operation-error.ts";
 import { messageRefusalOf } from "./whatsapp-error.ts";
 
-/** An error response in the form in which Baileys reports it. */
+/** An error response as Baileys reports it. */
 const libraryError = (text: string, data: number) => Object.assign(new Error(text), { data });
 
 describe("an error of the network", () => {

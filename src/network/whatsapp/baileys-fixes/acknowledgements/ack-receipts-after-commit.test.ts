@@ -40,7 +40,7 @@ describe("a receipt that is not stored", () => {
       before.session.send(stage.contact.jid, { kind: "text", text: "Hi" }, { id: newMessageId() });
     await send();
     await eventually(() => expect(held).not.toEqual([]));
-    // The response comes after the network has read everything that was sent before.
+    // The response follows everything that was sent before.
     expect((await send()).outcome).toBe("accepted");
     if (end === "is killed") driver.terminate();
     else await before.session.disconnect();

@@ -29,7 +29,7 @@ const say = async (text = "Oi", corrupt = false) =>
 const post = (stanza: "message" | "status", corrupt: boolean) =>
   stage.control.postStatus(stage.contact.number, stage.phone.number, "Today", { stanza, corrupt });
 
-/** Resolves once everything that was sent before is handled. */
+/** Resolves once everything sent before is handled. */
 const receiveAfterwards = async () => listener.message(await say());
 
 const ackOf = (id: string) =>
