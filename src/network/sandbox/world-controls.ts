@@ -24,7 +24,8 @@ type World = Pick<
   | "assignLabel"
   | "createGroup"
   | "changeParticipants"
-  | "joinGroup" | "changeGroup"
+  | "joinGroup"
+  | "changeGroup"
 >;
 
 /** Actions of other people and of the phone itself, except messages. */

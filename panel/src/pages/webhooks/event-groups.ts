@@ -30,7 +30,19 @@ export const EVENT_GROUPS = {
     "instance.passkey_required",
     "instance.passkey_confirmation",
   ],
-  others: ["group.updated", "call.received", "poll.voted", "campaign.completed", "integration.paused", "group.join_requested", "presence.changed", "label.changed", "status.received", "status.viewed", "answer.received"],
+  others: [
+    "group.updated",
+    "call.received",
+    "poll.voted",
+    "campaign.completed",
+    "integration.paused",
+    "group.join_requested",
+    "presence.changed",
+    "label.changed",
+    "status.received",
+    "status.viewed",
+    "answer.received",
+  ],
   deliveries: ["webhook.sent", "webhook.failed", "webhook.retrying"],
 } as const satisfies Record<string, readonly WebhookEvent[]>;
 

@@ -156,7 +156,9 @@ describe("a read mark", () => {
     await story.event("message.received", note);
     expect((await markRead(note, { played: true })).data.status).toBe("played");
     expect(await friendHears("message.read", note)).toMatchObject({ message: { status: "played" } });
-    await expect(markRead(await hear(), { played: true })).rejects.toMatchObject(conflict("not_playable"));
+    await expect(markRead(await receiveFromFriend(), { played: true })).rejects.toMatchObject(
+      conflict("not_playable"),
+    );
   });
 
   test("without a message is rejected", async () => {

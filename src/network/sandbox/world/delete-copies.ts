@@ -76,7 +76,15 @@ export async function deletePeople({ client, account_id }: SandboxNetwork): Prom
        union all select picture from sandbox.group_chat where account_id = $1)`,
     [account_id],
   );
-  for (const table of ["group_request", "group_member", "group_chat", "chat_state", "label", "address_book", "person"])
+  for (const table of [
+    "group_request",
+    "group_member",
+    "group_chat",
+    "chat_state",
+    "label",
+    "address_book",
+    "person",
+  ])
     await client.query(`delete from sandbox.${table} where account_id = $1`, [account_id]);
   await client.query("update sandbox.device set push_name = null where account_id = $1", [account_id]);
 }

@@ -21,8 +21,8 @@ import { toTimer } from "../stanzas/chat-timer.ts";
 import { plainJid, userOf } from "../stanzas/plain-jid.ts";
 import { readChat, readHistoryChat } from "../wire/read-chat.ts";
 import { readGroupChange, readGroupTimer, readWholeGroup } from "../wire/read-group-change.ts";
-import { readPresence } from "../wire/read-presence.ts";
 import { readLabel, readLabelAssignment } from "../wire/read-label.ts";
+import { readPresence } from "../wire/read-presence.ts";
 
 interface RefreshLidOptions {
   sock: WASocket;
