@@ -1,13 +1,13 @@
 import type { LookupFunction } from "node:net";
 import type { Content, EditOptions, InboundContent, MediaContent, PollContent } from "./content.ts";
 import type { CredentialStore } from "./credential-store.ts";
+import type { GroupUpdate } from "./groups.ts";
 import type { Identity, Jid, MessageId, MessageRef } from "./identity.ts";
 import type { NetworkMessage, PollVote, UnsupportedMessage } from "./network-message.ts";
 import type { SendResult } from "./send-result.ts";
 import type {
   ChatState,
   ContactUpdate,
-  GroupUpdate,
   Label,
   LabelAssignment,
   OperationResult,

@@ -1,14 +1,12 @@
 import type { Product } from "./business.ts";
 import type { InboundContent, Jid, MessageId } from "./driver.ts";
+import type { GroupChange, ParticipantAction, ParticipantResult } from "./groups.ts";
 import type {
   ChatState,
   ContactInfo,
-  GroupChange,
   Label,
   LabelAssignment,
   OperationResult,
-  ParticipantAction,
-  ParticipantResult,
   Presence,
 } from "./session-operations.ts";
 

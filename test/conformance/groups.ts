@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Jid } from "../../src/network/driver.ts";
+import type { GroupChange, ParticipantAction } from "../../src/network/groups.ts";
 import { groupJid, newMessageId, phoneJid } from "../../src/network/jid.ts";
-import type { GroupChange, ParticipantAction } from "../../src/network/session-operations.ts";
 import type { OperationStory } from "./operation-story.ts";
 import { done, JPEG, LID, refused } from "./operation-story.ts";
 

@@ -7,14 +7,8 @@ import type {
   MessageId,
   NetworkDriver,
 } from "../../src/network/driver.ts";
-import type {
-  ChatState,
-  GroupChange,
-  Label,
-  LabelAssignment,
-  ParticipantAction,
-  Presence,
-} from "../../src/network/session-operations.ts";
+import type { GroupChange, ParticipantAction } from "../../src/network/groups.ts";
+import type { ChatState, Label, LabelAssignment, Presence } from "../../src/network/session-operations.ts";
 
 /** The phone with which the gateway is paired. */
 export interface PhoneControls {

@@ -1,5 +1,5 @@
 import type { Jid } from "../../network/driver.ts";
-import type { GroupChange } from "../../network/session-operations.ts";
+import type { GroupChange } from "../../network/groups.ts";
 import type { Db } from "../../platform/db/database.ts";
 import type { ErrorCode } from "../../platform/error-codes.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";

@@ -5,7 +5,7 @@ import { blackPng, inBase64, SAMPLE } from "../../../test/sample-files.ts";
 import { type FileServer, file, startFileServer } from "../../../test/servers/file-server.ts";
 import { type MessagingStory, startMessagingStory } from "../../../test/stories/messaging-story.ts";
 
-import type { Group } from "../../network/session-operations.ts";
+import type { Group } from "../../network/groups.ts";
 import { recordGroupChange } from "./groups.ts";
 
 const ANA = "5511988881111";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Engine } from "../../engine/engine.ts";
 import type { Jid, NetworkEvent, Session } from "../../network/driver.ts";
-import type { GroupChange } from "../../network/session-operations.ts";
+import type { GroupChange } from "../../network/groups.ts";
 import { type Db, readDatabaseTime } from "../../platform/db/database.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, OkResponse } from "../../platform/http/handler.ts";

@@ -1,6 +1,6 @@
 import type { Jid } from "../../network/driver.ts";
+import type { ParticipantResult } from "../../network/groups.ts";
 import { phoneOfJid } from "../../network/jid.ts";
-import type { ParticipantResult } from "../../network/session-operations.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { type FindCountry, type NumberResolver, readAddress } from "../contacts/contacts.ts";
 import type { PairedGroupInstance } from "./group-reader.ts";

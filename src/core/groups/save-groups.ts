@@ -1,6 +1,6 @@
 import { type Selectable, sql } from "kysely";
 import type { Jid } from "../../network/driver.ts";
-import type { Group, GroupUpdate, ParticipantAction } from "../../network/session-operations.ts";
+import type { Group, GroupUpdate, ParticipantAction } from "../../network/groups.ts";
 import type { Db, Trx } from "../../platform/db/database.ts";
 import { cleanFromNetwork } from "../../platform/text/clean-text.ts";
 import type { GroupChatTable } from "../../tables.ts";

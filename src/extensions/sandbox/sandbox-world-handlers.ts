@@ -1,6 +1,7 @@
 import type { Jid, MessageId } from "../../network/driver.ts";
+import type { GroupChange } from "../../network/groups.ts";
 import { groupJid, phoneJid } from "../../network/jid.ts";
-import type { GroupChange, OperationResult } from "../../network/session-operations.ts";
+import type { OperationResult } from "../../network/session-operations.ts";
 import { GatewayError } from "../../platform/gateway-error.ts";
 import { type Handlers, RawResponse } from "../../platform/http/handler.ts";
 import type { InputOf } from "../../platform/http/route.ts";

@@ -31,19 +31,16 @@ export function sandboxHandlers(deps: SandboxDeps): Handlers<typeof sandboxContr
   return {
     sandboxScan: ({ input: { id, phone } }) => scanPendingPairing(deps, id, phone),
     ...messageHandlers(deps),
+    ...changeHandlers(deps),
     ...phoneHandlers(deps),
     ...sandboxWorldHandlers(deps),
   };
 }
 
-type Named =
-  | "sandboxStatus"
-  | "sandboxReceive"
-  | "sandboxReact"
-  | "sandboxVote"
-  | "sandboxEdit"
-  | "sandboxDelete"
-  | "sandboxRead";
+type Named = "sandboxStatus" | "sandboxReceive";
+
+/** What people do with messages. */
+type ChangeNames = "sandboxReact" | "sandboxVote" | "sandboxEdit" | "sandboxDelete" | "sandboxRead";
 
 function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, Named> {
   return {
@@ -67,7 +64,11 @@ function messageHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContrac
       if (content.kind === "media") await requireStorageQuota(deps.db, account_id, content.size);
       return { message_id: requireHappened(await control.postStatus(phone, { from, push_name, content })) };
     },
+  };
+}
 
+function changeHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract>, ChangeNames> {
+  return {
     async sandboxReact({ input }) {
       const { id, message_id, reaction } = input;
       const act = { ...actorIn(input), message_id: message_id as MessageId, reaction };

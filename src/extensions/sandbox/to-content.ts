@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { pollOptionId, toPollMessage } from "../../network/content/poll.ts";
 import type { InboundContent, MediaContent, MediaType } from "../../network/driver.ts";
-import { pollOptionId, toPollMessage } from "../../network/poll.ts";
 import { invalidField } from "../../platform/gateway-error.ts";
 import { readBase64File } from "../../platform/http/body/base64-file.ts";
 import type { InputOf } from "../../platform/http/route.ts";

@@ -39,6 +39,7 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
     ...createCuts(network),
     ...createDeletions(network),
     ...createStoryControls(network, post),
+    ...createSignalControls(network, post),
     scan: (qrOrCode, phone) => scanPairing(network, qrOrCode, phone),
     async receive(phone, message) {
       const scene = await sceneOf(network, phone, message);
@@ -73,6 +74,15 @@ export function createSandboxControl(pool: Pool, account_id: number): SandboxCon
       const body = { ids: act.message_ids, from_me: !act.from_me, status: "read" as const, by };
       return post(phone, scene, { kind: "status", body });
     },
+  };
+}
+
+/** What a person does without a message: comes online, types, calls. */
+function createSignalControls(
+  network: SandboxNetwork<Pool>,
+  post: Post,
+): Pick<SandboxControl, "showPresence" | "startPhoneCall"> {
+  return {
     async showPresence(phone, act) {
       const scene = await sceneOf(network, phone, act);
       const { presence, last_seen_at } = act;

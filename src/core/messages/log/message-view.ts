@@ -1,4 +1,5 @@
 import { type Selectable, sql } from "kysely";
+import { quoteContent } from "../../../network/content/quote-content.ts";
 import type {
   ContactCard,
   ContactContent,
@@ -15,7 +16,6 @@ import type {
   UnsupportedContent,
 } from "../../../network/driver.ts";
 import { isLidJid, phoneOfJid } from "../../../network/jid.ts";
-import { quoteContent } from "../../../network/quote-content.ts";
 import { compileOnce } from "../../../platform/db/compile-once.ts";
 import type { Db, Trx } from "../../../platform/db/database.ts";
 import { PREPARED_STATEMENT, rowCountHint } from "../../../platform/db/prepared-statement.ts";

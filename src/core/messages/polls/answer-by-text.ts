@@ -1,6 +1,6 @@
 import { sql } from "kysely";
+import { pollOptionId } from "../../../network/content/poll.ts";
 import type { Identity, PollVote } from "../../../network/driver.ts";
-import { pollOptionId } from "../../../network/poll.ts";
 import type { Trx } from "../../../platform/db/database.ts";
 import type { EventDraft } from "../../events/events.ts";
 import { responseEvent } from "../log/message-events.ts";

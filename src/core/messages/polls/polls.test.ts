@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitUntil } from "../../../../test/gateway.ts";
 import { type MessagingStory, startMessagingStory } from "../../../../test/stories/messaging-story.ts";
-import { pollOptionId } from "../../../network/poll.ts";
+import { pollOptionId } from "../../../network/content/poll.ts";
 import { selectVotes } from "./list-votes.ts";
 
 const ANA = "5511977771234";

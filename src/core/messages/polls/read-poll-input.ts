@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { pollOptionId, toPollMessage } from "../../../network/poll.ts";
+import { pollOptionId, toPollMessage } from "../../../network/content/poll.ts";
 import { invalidField } from "../../../platform/gateway-error.ts";
 import type { StoredContent } from "../log/message-view.ts";
 import type { pollsContract } from "./contract.ts";

@@ -1,6 +1,6 @@
 import type { Jid } from "../../driver.ts";
+import type { Group, GroupParticipant, GroupUpdate, ParticipantAction } from "../../groups.ts";
 import { phoneJid } from "../../jid.ts";
-import type { Group, GroupParticipant, GroupUpdate, ParticipantAction } from "../../session-operations.ts";
 import { identityOf, lidOf, type SandboxPerson } from "../sandbox-numbers.ts";
 
 export interface SandboxGroupMember {

@@ -1,11 +1,6 @@
 import type { Jid } from "../../driver.ts";
-import type {
-  GroupChange,
-  GroupPreview,
-  OperationResult,
-  ParticipantAction,
-  ParticipantResult,
-} from "../../session-operations.ts";
+import type { GroupChange, GroupPreview, ParticipantAction, ParticipantResult } from "../../groups.ts";
+import type { OperationResult } from "../../session-operations.ts";
 import { type NetworkAction, rejected, succeeded } from "../connection/network-action.ts";
 import { type SandboxGroupMember, type StoredGroup, toGroup } from "../inbox/group-event.ts";
 import { NOT_IN_GROUP } from "../requests/send-results.ts";

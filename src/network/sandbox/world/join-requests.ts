@@ -1,10 +1,6 @@
 import type { Jid } from "../../driver.ts";
-import type {
-  JoinRequest,
-  JoinRequestAction,
-  OperationResult,
-  ParticipantResult,
-} from "../../session-operations.ts";
+import type { JoinRequest, JoinRequestAction, ParticipantResult } from "../../groups.ts";
+import type { OperationResult } from "../../session-operations.ts";
 import { type NetworkAction, succeeded } from "../connection/network-action.ts";
 import { identityOf, phoneOf } from "../sandbox-numbers.ts";
 import { admit } from "./change-group.ts";

@@ -1,8 +1,8 @@
 import type { GroupMetadata, proto, SocketConfig, WACallEvent, WAMessageKey, WASocket } from "baileys";
+import { truncateText } from "../../content/truncate-text.ts";
 import type { Identity, OpenSessionOptions } from "../../driver.ts";
 import { isGroupJid } from "../../jid.ts";
 import { resultWithin } from "../../result-within.ts";
-import { truncateText } from "../../truncate-text.ts";
 import { excludeOwnDevice } from "../baileys-fixes/exclude-own-device.ts";
 import { persistTrustedTokens } from "../baileys-fixes/persist-trusted-tokens.ts";
 import { releaseTransactions } from "../baileys-fixes/release-transactions.ts";

@@ -1,4 +1,5 @@
 import type { SignalKeyStore } from "baileys";
+import { toPollMessage } from "../../content/poll.ts";
 import type {
   Identity,
   Jid,
@@ -9,7 +10,6 @@ import type {
   PollVote,
 } from "../../driver.ts";
 import { isSamePerson } from "../../identity.ts";
-import { toPollMessage } from "../../poll.ts";
 import { readAddedOption, readVote } from "../wire/poll/read-poll.ts";
 import { addressesOf, decryptChange, type SecretUse } from "../wire/sealed/message-secret.ts";
 import { readEdit, type SealedEvent } from "../wire/sealed/read-sealed.ts";

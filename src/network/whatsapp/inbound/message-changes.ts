@@ -1,4 +1,5 @@
 import type { proto } from "baileys";
+import { toPollMessage } from "../../content/poll.ts";
 import type {
   IgnoredChangeReason,
   MessageId,
@@ -9,7 +10,6 @@ import type {
   PollContent,
   UnknownTextReason,
 } from "../../driver.ts";
-import { toPollMessage } from "../../poll.ts";
 import type { DecryptedMessage } from "../journal/read-stanza.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import type { TimerStore } from "../keys/timer-store.ts";

@@ -1,14 +1,8 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Jid } from "../../driver.ts";
+import type { Group, GroupChange, GroupPreview, ParticipantAction, ParticipantResult } from "../../groups.ts";
 import { groupJid, phoneJid } from "../../jid.ts";
-import type {
-  Group,
-  GroupChange,
-  GroupOperations,
-  GroupPreview,
-  ParticipantAction,
-  ParticipantResult,
-} from "../../session-operations.ts";
+import type { GroupOperations } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
 import { MEMBER_ADD, toGroup, toGroupPreview } from "../wire/to-group.ts";

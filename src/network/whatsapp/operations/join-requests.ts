@@ -1,6 +1,6 @@
 import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Jid } from "../../driver.ts";
-import type { JoinRequest, JoinRequestAction } from "../../session-operations.ts";
+import type { JoinRequest, JoinRequestAction } from "../../groups.ts";
 import { addressesIn } from "../wire/read-group-change.ts";
 import type { OperationContext } from "./operation-context.ts";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../test/conformance/listener.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../test/whatsapp-stage.ts";
+import { QUOTED_TEXT_MAX, quoteContent } from "../../content/quote-content.ts";
 import type { Content, Jid, MediaContent, MessageId, QuotedMessage } from "../../driver.ts";
 import { newMessageId } from "../../jid.ts";
-import { QUOTED_TEXT_MAX, quoteContent } from "../../quote-content.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;

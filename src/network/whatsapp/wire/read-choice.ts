@@ -1,6 +1,6 @@
 import { type proto, toNumber } from "baileys";
+import { truncateText } from "../../content/truncate-text.ts";
 import type { ChoiceContent, GroupInvite, TextContent } from "../../driver.ts";
-import { truncateText } from "../../truncate-text.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
 
 type Message = proto.IMessage;

@@ -1,5 +1,7 @@
 import { type proto, toNumber } from "baileys";
 import { readVcard, type Vcard } from "../../../platform/text/read-vcard.ts";
+import { quoteContent } from "../../content/quote-content.ts";
+import { truncateText } from "../../content/truncate-text.ts";
 import type {
   AdReferral,
   ContactCard,
@@ -13,8 +15,6 @@ import type {
   QuotedMessage,
   UnsupportedContent,
 } from "../../driver.ts";
-import { quoteContent } from "../../quote-content.ts";
-import { truncateText } from "../../truncate-text.ts";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import { type MediaProto, type StoredMessageKey, toMediaRef } from "../files/whatsapp-media-ref.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";

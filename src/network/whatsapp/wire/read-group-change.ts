@@ -1,6 +1,6 @@
 import { type BinaryNode, type GroupMetadata, getBinaryNodeChild, getBinaryNodeChildren } from "baileys";
 import type { Jid, NetworkEvent } from "../../driver.ts";
-import type { GroupUpdate, ParticipantAction } from "../../session-operations.ts";
+import type { GroupUpdate, ParticipantAction } from "../../groups.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { type ChatTimer, toTimer } from "../stanzas/chat-timer.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";

@@ -1,6 +1,6 @@
 import type { proto } from "baileys";
+import { toPollMessage } from "../../content/poll.ts";
 import type { TextContent } from "../../driver.ts";
-import { toPollMessage } from "../../poll.ts";
 import type { WireMessage } from "../baileys-fixes/keep-later-fields.ts";
 import { readPoll } from "./poll/read-poll.ts";
 

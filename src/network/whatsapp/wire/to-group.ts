@@ -1,6 +1,6 @@
 import type { GroupMetadata } from "baileys";
+import type { Group, GroupParticipant, GroupPreview } from "../../groups.ts";
 import { groupJid } from "../../jid.ts";
-import type { Group, GroupParticipant, GroupPreview } from "../../session-operations.ts";
 import type { IdentityStore } from "../keys/identity-store.ts";
 import { plainJid } from "../stanzas/plain-jid.ts";
 

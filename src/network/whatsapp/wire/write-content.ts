@@ -1,4 +1,5 @@
 import { proto } from "baileys";
+import { writeVcard } from "../../content/write-vcard.ts";
 import type {
   AlbumItem,
   ContactContent,
@@ -14,7 +15,6 @@ import type {
   StatusContent,
   TextContent,
 } from "../../driver.ts";
-import { writeVcard } from "../../write-vcard.ts";
 import { omitReportingToken } from "../baileys-fixes/omit-reporting-token.ts";
 import { fromMediaRef, isMediaRef, type MediaProto } from "../files/whatsapp-media-ref.ts";
 import { writePoll } from "./poll/write-poll.ts";

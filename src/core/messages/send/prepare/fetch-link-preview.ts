@@ -1,5 +1,5 @@
+import { truncateText } from "../../../../network/content/truncate-text.ts";
 import type { LinkPreview } from "../../../../network/driver.ts";
-import { truncateText } from "../../../../network/truncate-text.ts";
 import { Semaphore } from "../../../../platform/limits/semaphore.ts";
 import { withTimeout } from "../../../../platform/limits/with-timeout.ts";
 import { openImage } from "../../../../platform/media/open-image.ts";

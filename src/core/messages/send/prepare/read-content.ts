@@ -1,6 +1,6 @@
 import type { z } from "zod";
+import { type VcardFields, writeVcard } from "../../../../network/content/write-vcard.ts";
 import type { ContactContent, Jid } from "../../../../network/driver.ts";
-import { type VcardFields, writeVcard } from "../../../../network/write-vcard.ts";
 import type { Db } from "../../../../platform/db/database.ts";
 import { GatewayError, invalidField } from "../../../../platform/gateway-error.ts";
 import type { PhoneCountry } from "../../../../platform/phone/read-phone-number.ts";

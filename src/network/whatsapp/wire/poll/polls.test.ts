@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { eventually, type RecordingSession } from "../../../../../test/conformance/listener.ts";
 import type { SaidPoll } from "../../../../../test/whatsapp-server/control.ts";
 import { startWhatsAppStage, type WhatsAppStage } from "../../../../../test/whatsapp-stage.ts";
+import { pollOptionId, toPollMessage } from "../../../content/poll.ts";
 import type { Jid, MessageId, NetworkEvent, OriginalMessage, PollContent } from "../../../driver.ts";
 import { newMessageId } from "../../../jid.ts";
-import { pollOptionId, toPollMessage } from "../../../poll.ts";
 
 let stage: WhatsAppStage;
 let listener: RecordingSession;

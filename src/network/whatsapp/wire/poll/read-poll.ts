@@ -1,7 +1,7 @@
 import { proto, toNumber } from "baileys";
+import { pollOptionId } from "../../../content/poll.ts";
+import { truncateText } from "../../../content/truncate-text.ts";
 import type { PollContent, PollOption } from "../../../driver.ts";
-import { pollOptionId } from "../../../poll.ts";
-import { truncateText } from "../../../truncate-text.ts";
 import type { LaterPoll, WireMessage } from "../../baileys-fixes/keep-later-fields.ts";
 import { rawFieldOf } from "../../stanzas/raw-field.ts";
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { PollContent, TextContent } from "./content.ts";
+import type { PollContent, TextContent } from "../content.ts";
 
 /** The network's name of an option: the SHA-256 of its text, in hex. */
 export function pollOptionId(text: string): string {

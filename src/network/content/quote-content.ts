@@ -1,4 +1,4 @@
-import type { InboundContent, QuotedMessage } from "./content.ts";
+import type { InboundContent, QuotedMessage } from "../content.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** Clients show only a few lines of a quote; the quoted message has the whole text. */

@@ -1,4 +1,4 @@
-import type { ContactCard } from "./content.ts";
+import type { ContactCard } from "../content.ts";
 
 export interface VcardFields extends Pick<ContactCard, "name" | "phone"> {
   organization?: string;
