@@ -312,6 +312,8 @@ const BODY = {
   tags: ["x"],
   fields: { x: "y" },
   recipients: ["5511987651233"],
+  action: "approve",
+  participants: ["5511987651233"],
   rawId: "AAAA",
   type: "public-key",
   message_id: "x",

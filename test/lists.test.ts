@@ -60,7 +60,7 @@ test("every filter with fixed values refuses an unknown value", () => {
 
 /** Lists without named rows, short ones, and those with another filter. */
 const NOT_SEARCHED =
-  "adminMonitor adminMonitorAsPublished getCatalog listBackups listDataRequests listEvents listIntegrations listJoinRequests listScheduled";
+  "adminMonitor adminMonitorAsPublished getCatalog listBackups listDataRequests listEvents listIntegrations listJoinRequests listLabelledChats listLabelledMessages listLabels listScheduled listStatusViews listStatuses";
 
 test("every list can be searched, unless its rows have no names", () => {
   const without = lists.filter(([, route]) => !filtersOf(route).includes("q"));

@@ -224,6 +224,8 @@ const BODIES: Record<string, (names: Names) => Record<string, unknown>> = {
     participants: [from],
   }),
   sandboxGroupJoin: ({ phone: from, group: group_jid }) => ({ from, group_jid }),
+  sandboxStatus: ({ phone: from }) => ({ from, text: "x" }),
+  sandboxLabel: ({ phone: from }) => ({ from, label_id: "7", labelled: true }),
   sandboxPresence: ({ phone: from }) => ({ from, presence: "typing" }),
   sandboxGroupSettings: ({ phone: from, group: group_jid }) => ({ from, group_jid, subject: "x" }),
   sandboxDrop: () => ({}),

@@ -55,6 +55,8 @@ const SAMPLES: Record<string, unknown> = {
   phone: "5511977771234",
   reaction: "👍",
   refresh: true,
+  expires_at: "2026-01-31T12:00:00Z",
+  send_at: "2026-01-31T12:00:00Z",
   since: "2026-01-31T12:00:00Z",
   status_code: 404,
   success: false,

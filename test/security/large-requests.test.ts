@@ -224,8 +224,9 @@ describe("a page of large rows", () => {
       // Keeps the gateway from reading them from the network meanwhile.
       await client.listGroups({ id: tenant.instance });
       await target.gateway.database.pool.query(
-        `insert into group_chat (account_id, instance_id, jid, subject, announce, locked, participants)
-         select account_id, instance_id, n || jid, subject, announce, locked, participants
+        `insert into group_chat (account_id, instance_id, jid, subject, announce, locked,
+           join_approval, members_can_add, participants)
+         select account_id, instance_id, n || jid, subject, announce, locked, join_approval, members_can_add, participants
          from group_chat, generate_series(1, 20) as n where jid = $1`,
         [data.jid],
       );

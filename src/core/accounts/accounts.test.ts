@@ -542,6 +542,9 @@ const HARMLESS = {
   deleteCustomField: "the values of leads stay, and it can be declared again",
   deleteLeadNote: "one note of an agent's day",
   deleteQuickReply: "can be saved again",
+  deleteLabel: "the chats stay, and the label can be made again",
+  cancelScheduled: "nothing was sent, and it can be scheduled again",
+  revokeGroupInvite: "takes access away, and a new invitation replaces it",
 };
 
 /** Whether method, path or fields of a route grant access, move data, or delete it irreversibly. */

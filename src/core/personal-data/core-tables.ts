@@ -173,7 +173,7 @@ export const CORE_TABLES = {
   messages: {
     message: {
       plain:
-        "id account_id instance_id conversation_id message_id direction from_me origin mode type status job_id delay_ms deadline submitted_at outcome_at edited_at deleted_at delivered_at read_at played_at sent_at created_at",
+        "id account_id instance_id conversation_id message_id direction from_me origin mode type status job_id delay_ms deadline submitted_at outcome_at edited_at deleted_at delivered_at read_at played_at sent_at send_at queue_pos created_at",
       personal: {
         jid: pseudonymousAddress("conversations"),
         sender: SENDER_TREATMENT,

@@ -185,6 +185,7 @@ export const profileContract = {
   }),
   setPrivacy: route({
     http: "POST /api/v1/instances/:id/profile/privacy",
+    requiresBody: true,
     role: "admin",
     errors: SESSION_ERRORS,
     access,

@@ -38,10 +38,11 @@ export const labelsContract = {
     http: "GET /api/v1/instances/:id/labels",
     ...SHARED,
     errors: SESSION_ERRORS,
-    summary: "List the labels of the phone; `refresh=true` reads them again",
+    summary: "List the labels of the phone, the newest first; `refresh=true` reads them again",
     message: "Labels",
-    input: z.object({ id: instanceId, refresh: queryFlag.default(false) }),
+    input: z.object({ id: instanceId, refresh: queryFlag.default(false), ...pageInput }),
     output: z.array(label.extend({ chats: z.number().int(), messages: z.number().int() })),
+    beside,
   }),
   createLabel: route({
     http: "POST /api/v1/instances/:id/labels",

@@ -35,7 +35,9 @@ test("A label made by the API is on the phone, and each change of it is one even
   const phone = newPhone();
   const { data: label } = await client.createLabel({ id, name: "New customer", color: 4 });
   const { data: message } = await client.sandboxReceive({ id, from: phone, text: "Hello" });
-  await waitUntil(async () => (await client.listMessages({ id, chat: phone })).data.length === 1);
+  const isLogged = async () =>
+    (await client.listMessages({ id })).data.some((one) => one.message_id === message.message_id);
+  await waitUntil(isLogged);
   const { message_id } = message;
   await client.labelChat({ id, labelId: label.id, number: phone });
   await client.labelChat({ id, labelId: label.id, number: phone });
@@ -81,7 +83,7 @@ test("A label that the gateway has never heard of is read before a new one gets 
   await waitUntil(async () => (await client.listLabels({ id })).data.length === 1);
   await gateway.database.pool.query("delete from label where instance_id = $1", [id]);
   expect((await client.createLabel({ id, name: "Customer" })).data.id).toBe("6");
-  expect((await client.listLabels({ id })).data.map(({ name }) => name)).toEqual(["Lead", "Customer"]);
+  expect((await client.listLabels({ id })).data.map(({ name }) => name)).toEqual(["Customer", "Lead"]);
 });
 
 test("A label, colour, chat or message that is not there is refused before the phone is asked", async () => {

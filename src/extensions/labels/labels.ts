@@ -37,17 +37,25 @@ function editHandlers(deps: LabelDeps): Pick<LabelHandlers, Edits> {
     return label;
   };
   return {
-    async listLabels({ input: { id, refresh } }) {
+    async listLabels({ input: { id, refresh, ...page } }) {
       const owner = await getInstance(db, id);
       if (refresh) await readAgain(deps, owner);
-      const { rows } = await sql<Label & { chats: number; messages: number }>`
-        select l.label_id as id, l.name, l.color, k.chats, k.messages from label l
-        cross join lateral (
-          select count(*) filter (where message_id is null)::float8 as chats,
-            count(message_id)::float8 as messages from labelled where label = l.id) k
-        where l.instance_id = ${id} and l.me = ${owner.jid} and not l.is_deleted and l.name is not null
-        order by l.id`.execute(db);
-      return rows;
+      const { rows, pagination } = await readPage(
+        page,
+        async ({ limit, cursor }) => {
+          const found = await sql<Label & { row: number; chats: number; messages: number }>`
+            select t.id as row, t.label_id as id, t.name, t.color, k.chats, k.messages from label t
+            cross join lateral (
+              select count(*) filter (where message_id is null)::float8 as chats,
+                count(message_id)::float8 as messages from labelled where label = t.id) k
+            where t.instance_id = ${id} and t.me = ${owner.jid} and not t.is_deleted and t.name is not null
+              and ${NEWEST.after(cursor)}
+            order by ${NEWEST.by} limit ${limit}`.execute(db);
+          return found.rows;
+        },
+        ({ row }) => row,
+      );
+      return new OkResponse(rows, { beside: { pagination } });
     },
 
     async createLabel({ input: { id, name, color } }) {
@@ -79,8 +87,8 @@ function chatHandlers(deps: LabelDeps): Pick<LabelHandlers, "listLabelledChats" 
 
     async labelChat({ input: { id, labelId, number, phone, jid: named, labelled } }) {
       const owner = await getInstance(deps.db, id);
-      const { label_id } = await getLabel(deps, owner, labelId);
       const target = await resolveForInstance(deps.findCountry, id, { number, phone, jid: named });
+      const { label_id } = await getLabel(deps, owner, labelId);
       const address = await deps.conversations.addressOf(id, target.jid);
       const chat = await deps.numbers.resolve(owner, address);
       await assign(deps, owner, { label_id, chat, message_id: null, labelled });

@@ -59,9 +59,38 @@ export const EVENT_TEXTS: Readonly<Partial<Record<PageName, EventText>>> = {
   },
   "presence.changed": {
     notes: ["`POST .../presence/subscribe` begins it, for an hour."],
-    fields: { person: "Who it is; in a group the member.", jid: "The chat." },
+    fields: {
+      person: "Who it is; in a group the member.",
+      jid: "The chat.",
+      presence: "`available`, `unavailable`, `typing`, `recording` or `paused`.",
+      last_seen_at: "Null: hidden, or the person is online.",
+      expires_at: "From then on the presence is unknown, and `typing` is `paused`.",
+    },
   },
-  "group.join_requested": { fields: { person: "Who asks.", jid: "The group." } },
+  "group.join_requested": {
+    fields: {
+      person: "Who asks.",
+      jid: "The group.",
+      method: "The network's word for how the person asked, such as `invite_link`; null: not reported.",
+    },
+  },
+  "label.changed": {
+    fields: {
+      change: "`saved`, `deleted`, `assigned` or `removed`.",
+      label: "The label: id, name and colour.",
+      jid: "The chat; null: the label itself has changed.",
+      message_id: "The message in the chat; null: the chat itself has the label.",
+      by: "`api` or `phone`.",
+    },
+  },
+  "status.received": {
+    fields: {
+      type: "`text`, or the type of the file.",
+      text: "The text; null: a file.",
+      caption: "The caption of the file.",
+      media: "Type, size and length of the file; null: a text.",
+    },
+  },
   "integration.paused": {
     notes: [
       "The integration is silent in that chat until `paused_until`. Each pause is twice as long as the one before.",

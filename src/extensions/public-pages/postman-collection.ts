@@ -124,7 +124,8 @@ function urlOf(path: string, { parameters }: WholeOperation): Json {
     path: parts.split("/"),
     variable: inPath.map(({ name = "", description = "", schema }) => {
       const isInstance = name === "id" && path.includes("/instances/{id}");
-      return { key: name, value: isInstance ? "{{instance_id}}" : (schema?.enum?.[0] ?? "1"), description };
+      const example = name === "jid" ? "120363041234567890@g.us" : (schema?.enum?.[0] ?? "1");
+      return { key: name, value: isInstance ? "{{instance_id}}" : example, description };
     }),
     query: inQuery.map(({ name, description = "", required }) => {
       return { key: name, value: "", description, disabled: !required };

@@ -274,7 +274,7 @@ export const sandboxContract = {
   }),
   sandboxVote: route({
     http: "POST /api/v1/instances/:id/sandbox/vote",
-    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED"],
+    errors: ["CONFLICT", "INSTANCE_NOT_CONNECTED", "MESSAGE_NOT_FOUND"],
     access,
     tag,
     summary: "Let a sandbox contact vote on a poll; no options withdraw the vote",

@@ -82,6 +82,8 @@ function changeHandlers(deps: SandboxDeps): Pick<Handlers<typeof sandboxContract
       const act = { ...actorIn(input), message_id: message_id as MessageId, options };
       const { phone, control } = await getPairedPhone(deps, id);
       const result = requireHappened(await control.vote(phone, act));
+      if (result.outcome === "refused" && result.field === "message_id")
+        throw new GatewayError("MESSAGE_NOT_FOUND", "The message is not a poll in this chat.");
       if (result.outcome === "refused") throw invalidField(result.field, result.reason, "not_found");
       return { message_id };
     },

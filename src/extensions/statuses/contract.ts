@@ -4,6 +4,7 @@ import { SESSION_ERRORS } from "../../core/instances/contract.ts";
 import { messagesContract, person } from "../../core/messages/contract.ts";
 import { isoTime, pageInput, pagination, route } from "../../platform/http/route.ts";
 import { named } from "../../platform/http/schema-name.ts";
+import { rule } from "../../platform/issue-codes.ts";
 import { boundedText, coercedText, trimmedText } from "../../platform/text/bounded-text.ts";
 
 /** More people than a person knows; each gets a message of their own. */
@@ -66,7 +67,10 @@ export const statusesContract = {
       font: z.coerce
         .number()
         .int()
-        .refine((font) => (FONTS as readonly number[]).includes(font), "must be 0, 1, 2, or 6 to 10")
+        .refine(
+          (font) => (FONTS as readonly number[]).includes(font),
+          rule("must be 0, 1, 2, or 6 to 10", "unknown_value", { values: FONTS.join(", ") }),
+        )
         .optional()
         .describe("Number of one of the phone's fonts: 0, 1, 2, or 6 to 10."),
       url,

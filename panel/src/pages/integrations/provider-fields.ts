@@ -107,6 +107,7 @@ export const PROVIDER_FIELDS: Readonly<Record<Provider, readonly FieldSpec[]>> =
     { name: "ignore_jids", kind: "lines", group: "behaviour", first: [] },
     { name: "pause_on_human_minutes", kind: "number", group: "behaviour", first: 60 },
     { name: "typing_presence", kind: "switch", group: "behaviour", first: true },
+    { name: "choices", kind: "choice", group: "behaviour", first: "text", options: ["text", "poll"] },
     { name: "variables", kind: "variables", group: "behaviour", first: {} },
     { name: "session_expiry_minutes", kind: "number", group: "limits", first: 240 },
     { name: "on_end", kind: "choice", group: "limits", first: "close", options: ["close", "keep_closed"] },

@@ -215,7 +215,6 @@ describe("votes", () => {
     ["for an option that is none", { options: ["Soup"] }, "options"],
     ["for two options where one is allowed", { options: ["Pizza", "Sushi"] }, "options"],
     ["of somebody who was never in the group", { from: "5511900001111" }, "from"],
-    ["on what is no poll", { message_id: "3EB0000000000000000000" }, "message_id"],
   ])("%s are refused", async (_, wrong, field) => {
     const message_id = await send(group);
     const right = { id: story.sales.id, from: ANA, group_jid: group, message_id, options: ["Pizza"] };
@@ -223,6 +222,17 @@ describe("votes", () => {
       code: "VALIDATION_ERROR",
       details: { fields: [{ field, code: "not_found" }] },
     });
+  });
+
+  test("on what is no poll are refused", async () => {
+    const message_id = "3EB0000000000000000000";
+    const voting = story.sales.client.sandboxVote({
+      id: story.sales.id,
+      from: ANA,
+      message_id,
+      options: ["A"],
+    });
+    await expect(voting).rejects.toMatchObject({ code: "MESSAGE_NOT_FOUND" });
   });
 
   test("of somebody who has left stay, and no others follow", async () => {

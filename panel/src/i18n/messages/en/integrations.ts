@@ -220,6 +220,7 @@ export const integrations = {
           label: "A dialogue expires after, in minutes",
           hint: "Without a message for this long, the flow begins again.",
         },
+        choices: { label: "Buttons of the flow", hint: "How people see the choices that they can make." },
         on_end: { label: "After the end of the flow", hint: "What the next message of the person does." },
         keep_closed_for_minutes: {
           label: "Stay closed, in minutes",
@@ -247,6 +248,7 @@ export const integrations = {
           startsWith: "The message begins with it",
           regex: "An expression",
         },
+        choices: { text: "As numbered text", poll: "As a poll" },
         on_end: { close: "It starts the flow again", keep_closed: "Nothing, for a while" },
       },
     },

@@ -232,6 +232,7 @@ export const integrations = {
           label: "Un diálogo caduca tras, en minutos",
           hint: "Sin mensajes durante este tiempo, el flujo empieza de nuevo.",
         },
+        choices: { label: "Botones del flujo", hint: "Cómo ven las personas las opciones que pueden elegir." },
         on_end: { label: "Tras el final del flujo", hint: "Lo que hace el siguiente mensaje de la persona." },
         keep_closed_for_minutes: {
           label: "Quedar cerrado, en minutos",
@@ -259,6 +260,7 @@ export const integrations = {
           startsWith: "El mensaje empieza con ella",
           regex: "Una expresión",
         },
+        choices: { text: "Como texto numerado", poll: "Como una encuesta" },
         on_end: { close: "Inicia el flujo de nuevo", keep_closed: "Nada, durante un tiempo" },
       },
     },

@@ -195,7 +195,7 @@ export const webhooks = {
       poll_voted: "Alguien vota en una encuesta.",
       label_changed: "Una etiqueta cambia, o un chat la recibe o la pierde.",
       status_received: "Un contacto publica un estado.",
-      status_viewed: "Alguien ve un estado que envió la pasarela.",
+      status_viewed: "Alguien ve un estado que envió el gateway.",
       answer_received: "Alguien responde a una pregunta.",
       campaign_completed: "Una campaña ha terminado.",
       integration_paused: "Una integración respondió demasiado en un chat y hace una pausa allí.",

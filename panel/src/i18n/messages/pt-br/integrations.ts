@@ -226,6 +226,7 @@ export const integrations = {
           label: "Um diálogo expira depois de, em minutos",
           hint: "Sem mensagem por esse tempo, o fluxo começa de novo.",
         },
+        choices: { label: "Botões do fluxo", hint: "Como as pessoas veem as opções que podem escolher." },
         on_end: { label: "Depois do fim do fluxo", hint: "O que faz a próxima mensagem da pessoa." },
         keep_closed_for_minutes: {
           label: "Ficar fechado, em minutos",
@@ -253,6 +254,7 @@ export const integrations = {
           startsWith: "A mensagem começa com ela",
           regex: "Uma expressão",
         },
+        choices: { text: "Como texto numerado", poll: "Como uma enquete" },
         on_end: { close: "Inicia o fluxo de novo", keep_closed: "Nada, por um tempo" },
       },
     },
