@@ -41,6 +41,7 @@ const SAMPLES: Record<string, unknown> = {
   code: "AbCdEfGhIjKlMnOp",
   contact_name: "Bia Souza",
   contact_phone: "5511977771234",
+  emojis: "👍",
   eventId: "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP",
   from: "2026-01-31T12:00:00Z",
   image: "https://example.com/a.png",
