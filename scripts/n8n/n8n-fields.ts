@@ -81,8 +81,12 @@ function kindOf(schema: JsonSchema): N8nFieldKind {
   const { type } = schema;
   if (type === "boolean") return "boolean";
   if (type === "integer" || type === "number") return "number";
-  if (type === "array") return "list";
+  if (type === "array") return isObject(schema.items as JsonSchema) ? "json" : "list";
   return type === "object" ? "json" : "text";
+}
+
+function isObject(schema: JsonSchema): boolean {
+  return plainOf(schema).type === "object";
 }
 
 /** Type, default and limits of the parameter. */
@@ -94,7 +98,7 @@ function typeOf(kind: N8nFieldKind, schema: JsonSchema): Record<string, unknown>
     return { type: "options", options: sorted, default: schema.default ?? options[0] };
   }
   if (kind === "boolean") return { type: "boolean", default: schema.default ?? false };
-  if (kind === "json") return { type: "json", default: "{}" };
+  if (kind === "json") return { type: "json", default: schema.type === "array" ? "[]" : "{}" };
   if (kind === "number")
     return {
       type: "number",

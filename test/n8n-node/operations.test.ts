@@ -45,6 +45,7 @@ const SAMPLES: Record<string, unknown> = {
   eventId: "evt_01M7VZ7A9ZBG8NWRNYBYXP4FZP",
   from: "2026-01-31T12:00:00Z",
   image: "https://example.com/a.png",
+  items: '[{"url":"https://example.com/a.png"},{"url":"https://example.com/b.png"}]',
   jid: "120363000000000001@g.us",
   latitude: "-23.5614",
   longitude: -46.6559,
