@@ -311,6 +311,7 @@ const BODY = {
   note: "x",
   tags: ["x"],
   fields: { x: "y" },
+  number: "5511987651233",
   recipients: ["5511987651233"],
   action: "approve",
   participants: ["5511987651233"],
