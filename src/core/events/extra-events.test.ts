@@ -42,11 +42,17 @@ async function listen({ id, client }: TestInstance): Promise<void> {
 
 const arrives = (event: string) => receiver.waitFor(({ body }) => body.event === event);
 
+async function isRead(messageId = ""): Promise<void> {
+  const { id, client } = shop;
+  await waitUntil(async () => (await client.getMessage({ id, messageId })).data.status === "read");
+}
+
 async function tellOfMessages(): Promise<void> {
   const { id, client } = shop;
   const bia = { id, from: BIA, push_name: "Bia" };
   const { data: sent } = await client.sendText({ id, number: BIA, text: "Good morning" });
   await arrives("message.delivered");
+  await isRead(sent.message_id);
   await client.pinMessage({ id, message_id: sent.message_id ?? "" });
   await arrives("message.pinned");
   await client.starMessage({ id, message_id: sent.message_id ?? "" });
@@ -62,6 +68,7 @@ async function tellOfMessages(): Promise<void> {
     question: "Lunch?",
     options: ["Pizza", "Sushi"],
   });
+  await isRead(poll.message_id);
   await client.sandboxVote({ ...bia, message_id: poll.message_id ?? "", options: ["Pizza"] });
   await arrives("poll.voted");
   await client.sandboxLabel({ id, label_id: "7", name: "New customer", color: 2 });
@@ -75,7 +82,8 @@ async function tellOfMessages(): Promise<void> {
     { id: "yes", text: "Yes" },
     { id: "no", text: "No" },
   ];
-  await client.ask({ id, number: BIA, question: "Shall we deliver today?", options });
+  const { data: asked } = await client.ask({ id, number: BIA, question: "Shall we deliver today?", options });
+  await isRead(asked.message_id);
   await client.sandboxReceive({ ...bia, text: "1" });
   await arrives("answer.received");
   const { data: group } = await client.sandboxGroup({ ...bia, subject: "Team" });
