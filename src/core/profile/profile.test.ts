@@ -159,13 +159,10 @@ describe("a business", () => {
 
   test("is not found for a person or a phone that is none", async () => {
     const person = { id: shop.id, number: "5511977770322" };
-    for (const asked of [
-      shop.client.getBusiness(person),
-      shop.client.getCatalog(person),
-      shop.client.getBusiness({ id: shop.id }),
-      shop.client.getCatalog({ id: shop.id }),
-    ])
-      await expect(asked).rejects.toMatchObject({ code: "NOT_FOUND" });
+    for (const asked of [person, { id: shop.id }]) {
+      await expect(shop.client.getBusiness(asked)).rejects.toMatchObject({ code: "NOT_FOUND" });
+      await expect(shop.client.getCatalog(asked)).rejects.toMatchObject({ code: "NOT_FOUND" });
+    }
     await expect(shop.client.getCatalog({ id: shop.id, number: "5511977770000" })).rejects.toMatchObject({
       code: "RECIPIENT_NOT_FOUND",
     });
