@@ -155,7 +155,7 @@ describe("the MCP server", () => {
     const to = ["instanceId", "number", "jid"];
     expect(args).toMatchObject({
       send_message: [...to, "text!"],
-      send_media: [...to, "mediaUrl!", "mimeType", "caption", "fileName"],
+      send_media: [...to, "mediaUrl!", "mimeType", "caption", "fileName", "viewOnce"],
       send_buttons: [...to, "text!", "buttons!", "title", "footer"],
       send_list: [...to, "title", "text!", "buttonText", "sections!"],
       send_reply: [...to, "messageId!", "text!"],
